@@ -49,7 +49,7 @@ from rankloop.policies import (
 )
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankRequest, RankResponse, TrialSettings, columns
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.lists.make_list import serve
 from rankloop.service.core.lists.rank_request import context_by_column
 from rankloop.service.core.model import Model, asker_of, width_of
@@ -337,22 +337,22 @@ def make_list(world: World, asked: Asked, given: Given) -> Made:
         number, comparing = given.trial
         trial = Trial(number=number, at=0.0, settings=trial_settings(comparing), rules=1)
         opponent = Opponent(number, taught(comparing.learner) if comparing.learner else None)
-    in_force = InForce(
-        rules=ranker_settings(world),
-        settings=1,
+    configuration = Configuration(
+        settings=ranker_settings(world),
+        settings_version=1,
         account=STARTED if world.sharing else 0,
         promise=STARTED if world.promise else 0,
         mode=MODE_NAMES[world.mode],
         schema=schema,
         names=tuple(schema),
-        context=asking,
+        context_schema=asking,
         trial=trial,
     )
     promised = None
     if given.arm is not None:
         promised = Promised(promise=STARTED, arm=ARMS[given.arm], search=f"q{asked.number}")  # type: ignore[arg-type]
     draft = serve(
-        View(in_force=in_force, model=taught(world.learner), opponent=opponent),
+        View(configuration=configuration, model=taught(world.learner), opponent=opponent),
         request,
         request.candidates.by_column(schema, given.width),
         query_id=f"q{asked.number}",

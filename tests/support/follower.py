@@ -26,7 +26,7 @@ class Follower:
     def view(self, names: list[str]) -> dict[str, Any]:
         """What it takes to be in force, after catching up."""
         self.service.tick()
-        return in_force(self.service, names)
+        return decided_of(self.service, names)
 
     def rank(self, ranker: str, features: list[dict[str, float]]) -> dict[str, Any]:
         candidates = [Candidate(f"d{number}", each) for number, each in enumerate(features)]
@@ -50,7 +50,7 @@ class Follower:
         self.service.create(ranker)
 
 
-def in_force(service: ServiceFacade, names: list[str]) -> dict[str, Any]:
+def decided_of(service: ServiceFacade, names: list[str]) -> dict[str, Any]:
     """Everything that two services on one log must agree on."""
     found: dict[str, Any] = {"rankers": list(service.rankers())}
     for name in names:

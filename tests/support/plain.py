@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service import RankerSettings
-from rankloop.service.core.configuration import in_force
+from rankloop.service.core.configuration import configuration_at
 from rankloop.service.core.fold import Fold, entries_for
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
@@ -25,24 +25,26 @@ class PlainPast:
     def impression(self, query_id: str) -> Impression | None:
         return self.store.find_impression(query_id)
 
-    def model(self, seq: int, *, without: frozenset[str], dropped: frozenset[int] = frozenset()) -> Model:
-        return self.again(seq + 1, without=without, dropped=dropped).model.apart()
+    def model(self, seq: int, *, without: frozenset[str], retired: frozenset[int] = frozenset()) -> Model:
+        return self.again(seq + 1, without=without, retired=retired).model.apart()
 
     def again(
         self,
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        rules: RankerSettings | None = None,
-        dropped: frozenset[int] = frozenset(),
+        settings: RankerSettings | None = None,
+        retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        terms = in_force(self.store, self.ranker, self.known, until=until - 1)
+        configuration = configuration_at(self.store, self.ranker, self.known, until=until - 1)
         fold = self._beginning(
-            without, rules, dropped, {each for each in self._returned_to() if each < until}
+            without, settings, retired, {each for each in self._returned_to() if each < until}
         )
-        if rules is not None:
-            gone = dropped.union(terms.dropped)
-            fold.width = first_width(rules, sum(each not in gone for each in range(len(terms.names))))
+        if settings is not None:
+            gone = retired.union(configuration.retired)
+            fold.width = first_width(
+                settings, sum(each not in gone for each in range(len(configuration.names)))
+            )
         for entry in entries_for(fold, self.store, until=until - 1):
             fold.apply(entry)
         return fold
@@ -50,22 +52,24 @@ class PlainPast:
     def _beginning(
         self,
         without: frozenset[str],
-        rules: RankerSettings | None,
-        dropped: frozenset[int],
+        settings: RankerSettings | None,
+        retired: frozenset[int],
         targets: set[int],
     ) -> Fold:
         retained = self.store.read_decisions(self.ranker, kind="retain")
         deleted = self.store.read_decisions(self.ranker, kind="delete")
         if not retained:
-            fold = Fold(self.ranker, self, self.known, without=without, rules=rules, targets=targets)
+            fold = Fold(self.ranker, self, self.known, without=without, settings=settings, targets=targets)
         else:
             base = int(retained[-1].body["base"])
-            kept, terms = self.store.load_latest(self.ranker, until=base), None
+            kept, configuration = self.store.load_latest(self.ranker, until=base), None
             assert kept is not None
             assert kept.seq == base
-            terms = in_force(self.store, self.ranker, self.known, until=base)
-            fold = Fold.resume(kept, terms, self, self.known, without=without, rules=rules, targets=targets)
-        fold.dropped |= dropped
+            configuration = configuration_at(self.store, self.ranker, self.known, until=base)
+            fold = Fold.resume(
+                kept, configuration, self, self.known, without=without, settings=settings, targets=targets
+            )
+        fold.retired |= retired
         fold.cleared = deleted[-1].seq if deleted else 0
         return fold
 

@@ -17,7 +17,7 @@ from rankloop.policies import Policy
 from rankloop.policies.policy_names import POLICIES, PolicyKinds
 from rankloop.recommend import FittedRecommender, Interview, ask_next
 from rankloop.service.core.background_thread import LearningThread
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.creation import begin
 from rankloop.service.core.learner import LearningRounds
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
@@ -111,11 +111,11 @@ class LiveRankers:
         """
         check_text("a ranker's name", ranker)
         check_mode(mode)
-        rules = settings or RankerSettings()
-        check_served(rules, self._policy_kinds)
-        created = begin(self.store, ranker, rules, mode, at=self.clock(), said=signed(by, reason))
+        wanted = settings or RankerSettings()
+        check_served(wanted, self._policy_kinds)
+        created = begin(self.store, ranker, wanted, mode, at=self.clock(), said=signed(by, reason))
         self._discover()
-        if not created and settings is not None and self.settings(ranker).to_json() != rules.to_json():
+        if not created and settings is not None and self.settings(ranker).to_json() != wanted.to_json():
             raise SettingError(f"there is a ranker {ranker!r} with other settings: use configure")
 
     def rankers(self) -> list[str]:
@@ -136,8 +136,8 @@ class LiveRankers:
         return self._rankers[name]
 
     def settings(self, ranker: str) -> RankerSettings:
-        """The rules in force."""
-        return self.ranker(ranker).rules
+        """The settings in force."""
+        return self.ranker(ranker).settings
 
     def settings_from(self, data: Mapping[str, Any]) -> RankerSettings:
         """Settings from JSON under which a policy can rank and learn: it is tried out first."""
@@ -145,7 +145,7 @@ class LiveRankers:
 
     def mode(self, ranker: str) -> Mode:
         """Return the mode of a ranker."""
-        return self.ranker(ranker).view.in_force.mode
+        return self.ranker(ranker).view.configuration.mode
 
     def set_mode(self, ranker: str, mode: Mode, *, by: str = "", reason: str = "") -> int:
         """Step up or down; in force when this returns."""
@@ -154,15 +154,15 @@ class LiveRankers:
 
     def schema(self, ranker: str) -> list[str]:
         """The names of the features it has seen, by column."""
-        return list(self.ranker(ranker).view.in_force.schema)
+        return list(self.ranker(ranker).view.configuration.schema)
 
     def columns(self, ranker: str) -> list[str]:
         """The names of the features of any past list, by column: also of those that were retired."""
-        return list(self.ranker(ranker).view.in_force.names)
+        return list(self.ranker(ranker).view.configuration.names)
 
     def context_schema(self, ranker: str) -> list[str]:
         """The names of the features of who asks that it has seen, by column."""
-        return list(self.ranker(ranker).view.in_force.context)
+        return list(self.ranker(ranker).view.configuration.context_schema)
 
     def unused_features(self, ranker: str, *, days: float = 30.0) -> list[str]:
         """The features in no list of the last days; lists are read from the newest until all were seen."""
@@ -245,7 +245,7 @@ class LiveRankers:
     def account(self, ranker: str) -> dict[str, int]:
         """By how many millionths of a look each group is ahead: what the next list is held to."""
         found = self.ranker(ranker)
-        return dict(found.lists.account.ahead(found.view.in_force.account))
+        return dict(found.lists.account.ahead(found.view.configuration.account))
 
     # recommending
 
@@ -321,13 +321,13 @@ class LiveRankers:
         if len(said) > MOST_EVENTS:
             raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
         at, policy_kinds = self.clock(), self._policy_kinds
-        in_force = InForceByRanker(self._rankers)
+        configuration = ConfigurationByRanker(self._rankers)
 
         for each in tuple(self._holding):
             each.resume()  # an event must not overtake its list
 
         def job(transaction: Transaction, last: bool) -> list[tuple[str, Receipt]]:
-            return judged(transaction, said, in_force, policy_kinds, at, last=last, strays=self.strays)
+            return judged(transaction, said, configuration, policy_kinds, at, last=last, strays=self.strays)
 
         return patiently(self.store, job, patient=self.election.shared)
 
@@ -338,9 +338,9 @@ class LiveRankers:
         `flush` when there are no more.
         """
         found = self.ranker(ranker)
-        in_force, at = InForceByRanker(self._rankers), self.clock()
+        configuration, at = ConfigurationByRanker(self._rankers), self.clock()
         entered = import_lists(
-            found, self.store, lists, rankers=in_force, policy_kinds=self._policy_kinds, at=at
+            found, self.store, lists, rankers=configuration, policy_kinds=self._policy_kinds, at=at
         )
         self.learn([ranker])
         return entered
@@ -429,14 +429,14 @@ class LiveRankers:
         return self._rankers
 
 
-class InForceByRanker(Mapping[str, InForce]):
+class ConfigurationByRanker(Mapping[str, Configuration]):
     """What is in force for each ranker, looked up when it is asked for: there may be thousands."""
 
     def __init__(self, rankers: Mapping[str, Ranker]) -> None:
         self._rankers = rankers
 
-    def __getitem__(self, name: str) -> InForce:
-        return self._rankers[name].view.in_force
+    def __getitem__(self, name: str) -> Configuration:
+        return self._rankers[name].view.configuration
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rankers)

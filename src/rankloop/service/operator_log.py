@@ -10,7 +10,7 @@ import logging
 LONGEST = 300  # characters of a cause
 
 
-def log_trouble(
+def warn_operator(
     logger: logging.Logger, what: str, *, where: str, why: BaseException | str, do: str = ""
 ) -> None:
     """Say what is wrong, once: whoever calls it decides what is new.
@@ -18,7 +18,7 @@ def log_trouble(
     >>> import sys
     >>> logger = logging.Logger("example")
     >>> logger.addHandler(logging.StreamHandler(sys.stdout))
-    >>> log_trouble(logger, "cannot write", where="the log", why=OSError("disk full"), do="make room")
+    >>> warn_operator(logger, "cannot write", where="the log", why=OSError("disk full"), do="make room")
     cannot write; where: the log; why: OSError: disk full; do: make room
     """
     cause = why if isinstance(why, str) else f"{type(why).__name__}: {why}"

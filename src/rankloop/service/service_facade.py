@@ -123,13 +123,13 @@ class ServiceFacade(LiveRankers):
         by: str = "",
         reason: str = "",
     ) -> int:
-        """Change the rules; returns the version of the settings.
+        """Change the settings; returns the version of the settings.
 
         With a `version`, it is refused unless those are the settings in force: nobody overwrites another.
 
         What was learned stays if the new policy `continues` it: if it is of the same kind and has the same
         scorer, covariance, memory and number of networks. With `relearn` the log is learned again as if
-        these rules had always held: a warm start for another policy, and the way for one that cannot take
+        these settings had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.
         """
         check_served(settings, self._policy_kinds)
@@ -152,7 +152,7 @@ class ServiceFacade(LiveRankers):
         by: str = "",
         reason: str = "",
     ) -> JobReport:
-        """Learn the log again as if these rules had always held; they are in force when that is done.
+        """Learn the log again as if these settings had always held; they are in force when that is done.
 
         It is a job, as `forget` and `rollback` are: done when this returns if it takes no longer than a
         moment, and otherwise under way. Until then the ranker goes on as it is. The same `key` is the same
@@ -293,7 +293,7 @@ class ServiceFacade(LiveRankers):
         """Why one result stood above another."""
         shown = self.audit(query_id).impression
         found = self.ranker(shown.ranker)
-        return explain_past(shown, found.history, found.view.in_force, a, b)
+        return explain_past(shown, found.history, found.view.configuration, a, b)
 
     def settled(self, query_id: str) -> SettledPairs:
         """What was settled in a past list, and what was still open."""
@@ -329,9 +329,9 @@ class ServiceFacade(LiveRankers):
         return learned_between(self.ranker(ranker), before, after)
 
     def relearn(self, ranker: str, settings: RankerSettings) -> Model:
-        """What other rules, or another policy, would have learned from the log; changes nothing."""
+        """What other settings, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
-        return found.history.again(2**62, rules=settings, without=found.fold.without).model
+        return found.history.again(2**62, settings=settings, without=found.fold.without).model
 
     def what_if(
         self,

@@ -20,7 +20,7 @@ from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, SqliteStore, StoreError, open_temporary_store, write
 from tests.support.faults import FaultyStore, settle
-from tests.support.follower import in_force
+from tests.support.follower import decided_of
 from tests.support.life import Clock, make
 
 RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=3)
@@ -79,13 +79,13 @@ def test_a_decision_that_could_not_be_written_down_is_not_in_force(
 ) -> None:
     service, store = faulty
     shown_by(service)
-    before = in_force(service, ["shop"])
+    before = decided_of(service, ["shop"])
     store.faults.commits = 1
     with pytest.raises(StoreError):
         decide(service)
-    assert in_force(service, ["shop"]) == before
+    assert decided_of(service, ["shop"]) == before
     decide(service)  # and it can be decided again
-    assert in_force(service, ["shop"]) != before
+    assert decided_of(service, ["shop"]) != before
 
 
 # what this release cannot read, or has no room for
@@ -136,7 +136,7 @@ def agree(first: ServiceFacade, second: ServiceFacade, *names: str) -> None:
     """Both have caught up, and take the same for what is in force."""
     first.tick()
     second.tick()
-    assert in_force(second, ["shop", *names]) == in_force(first, ["shop", *names])
+    assert decided_of(second, ["shop", *names]) == decided_of(first, ["shop", *names])
 
 
 def test_two_services_agree_on_the_mode(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
@@ -260,7 +260,7 @@ def test_two_processes_agree_on_everything_after_catching_up(tmp_path: Path) -> 
             ask("set_mode", ranker="second", mode="frozen")
             ask("create", ranker="third")
             service.tick()
-            assert ask("view", names=names) == in_force(service, names)
+            assert ask("view", names=names) == decided_of(service, names)
             ask("set_window", ranker="shop", seconds=10.0)
             late = ask("rank", ranker="shop", features=[{"price": 1.0}, {"new": 3.0}])
             clock.now += 20.0
@@ -275,6 +275,6 @@ def test_two_processes_agree_on_everything_after_catching_up(tmp_path: Path) -> 
             service.tick()
             ask("view", names=names)  # perhaps it had something to write, too
             service.tick()
-            assert ask("view", names=[*names, "third"]) == in_force(service, [*names, "third"])
+            assert ask("view", names=[*names, "third"]) == decided_of(service, [*names, "third"])
             assert service.schema("shop") == ["price", "new", "last"]
             assert service.model("shop").lists == 1

@@ -84,7 +84,7 @@ class Life(RuleBasedStateMachine):
             for version in self.states
             if head.policy.continues((model := self.service.ranker("shop").history.model(version)).policy)
             and type(model.scale) is type(head.scale)
-            and model.dropped == head.dropped
+            and model.retired == head.retired
         ]
         if past:
             self.service.rollback("shop", to=past[which % len(past)].version)

@@ -100,7 +100,10 @@ def test_two_operators_do_not_overwrite_each_other(service: ServiceFacade, http:
 
 def test_the_client_looks_first_and_confirms(service: ServiceFacade, http: Live) -> None:
     with Client(http.url, http.keys["admin"], timeout=30) as client:
-        assert client.change({"window": 4.0}, "shop") == service.ranker("shop").view.in_force.settings
+        assert (
+            client.change({"window": 4.0}, "shop")
+            == service.ranker("shop").view.configuration.settings_version
+        )
         patch = {"policy": "PDGD()"}
         with pytest.raises(ClientError, match="policy would change from PairRank"):
             client.change(patch, "shop", relearn=True)
@@ -108,5 +111,8 @@ def test_the_client_looks_first_and_confirms(service: ServiceFacade, http: Live)
         client.change(patch, "shop", relearn=True, confirm=seen["confirm"], version=seen["version"])
         assert isinstance(service.settings("shop").policy, PDGD)
         assert service.settings("shop").window == 4.0
-        assert client.change({"window": None}, "shop") == service.ranker("shop").view.in_force.settings
+        assert (
+            client.change({"window": None}, "shop")
+            == service.ranker("shop").view.configuration.settings_version
+        )
         assert service.settings("shop").window == RankerSettings().window

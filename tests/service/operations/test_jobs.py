@@ -59,7 +59,7 @@ def to_relearn(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
 
 
 def to_roll_back(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
-    settings = service.ranker("shop").view.in_force.settings
+    settings = service.ranker("shop").view.configuration.settings_version
     return "rollback", {"to": next(seq for seq, _ in service.versions("shop") if seq > settings)}
 
 
@@ -167,7 +167,7 @@ def test_nothing_is_pulled_away_from_under_a_job(store: Store) -> None:
     with pytest.raises(ConflictError, match=f"job {number} is about to put other settings into force"):
         service.configure("shop", replace(SHORT, window=5.0))
     service.tick()
-    assert service.job(number).version == service.ranker("shop").view.in_force.settings
+    assert service.job(number).version == service.ranker("shop").view.configuration.settings_version
     service.configure("shop", replace(service.settings("shop"), window=5.0))
 
 
@@ -262,7 +262,7 @@ def test_who_waits_for_a_job_hears_that_another_process_has_done_it(tmp_path: Pa
             while asking.is_alive() and not leader.jobs():
                 leader.tick()
             asking.join(60)
-            assert versions == [leader.ranker("shop").view.in_force.settings]
+            assert versions == [leader.ranker("shop").view.configuration.settings_version]
 
 
 def test_a_job_that_is_wrong_fails_and_changes_nothing(store: Store) -> None:

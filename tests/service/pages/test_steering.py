@@ -88,7 +88,7 @@ def test_the_gravest_state_is_told(service: ServiceFacade) -> None:
     changed = steering(service, "shop")
     assert changed is not None
     assert (changed.state, changed.mark == before) == ("frozen", False)
-    service.ranker("shop").trouble = "the disk is full"
+    service.ranker("shop").problem = "the disk is full"
     ill = steering(service, "shop")
     assert ill is not None
     assert (ill.state, ill.look) == ("in trouble", "bad")

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 
 LOGGER = logging.getLogger("rankloop.service")
 EVERY = 0.5  # seconds, if nothing happens
@@ -50,7 +50,7 @@ class LearningThread:
     def _failed(self, error: Exception) -> None:
         found, self.errors = f"{type(error).__name__}: {error}", self.errors + 1
         if found != self.error:
-            log_trouble(
+            warn_operator(
                 LOGGER,
                 "learning failed, and is tried again",
                 where="the learning thread",

@@ -1,7 +1,8 @@
 """Checkpoint of a refold: how far the log was learned again, so that a restart goes on from there.
 
 A short cut like every snapshot, and kept like one, under a name of its own. It says what it is a fold of
-(without which events, under which rules, from which base, how wide it began), and is used for nothing else.
+(without which events, under which settings, from which base, how wide it began), and is used for nothing
+else.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from rankloop.naming import write_name
 from rankloop.policies.policy_names import PolicyKinds, read_policy
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.fold import Fold, Past
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -28,17 +29,17 @@ class RefoldSpec:
     """What a refold is a fold of: all that its state depends on, beside the log."""
 
     without: frozenset[str]  # events
-    rules: RankerSettings | None  # as if they had held all along; None: those of the log
+    settings: RankerSettings | None  # as if they had held all along; None: those of the log
     base: int  # the entry at which the log begins
     width: int  # features it begins with
-    dropped: frozenset[int] = frozenset()  # columns of features that it never sees
+    retired: frozenset[int] = frozenset()  # columns of features that it never sees
 
     @property
     def digest(self) -> str:
         """The same for the same fold."""
-        rules = None if self.rules is None else self.rules.to_json()
+        settings = None if self.settings is None else self.settings.to_json()
         said = json.dumps(
-            [sorted(self.without), rules, self.base, self.width, sorted(self.dropped)], sort_keys=True
+            [sorted(self.without), settings, self.base, self.width, sorted(self.retired)], sort_keys=True
         )
         return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
@@ -70,7 +71,7 @@ def checkpoint(fold: Fold, spec: RefoldSpec, returned_to: Iterable[int]) -> Snap
 
 def restored(
     kept: Snapshot,
-    terms: InForce,
+    configuration: Configuration,
     spec: RefoldSpec,
     past: Past,
     policy_kinds: PolicyKinds,
@@ -78,13 +79,17 @@ def restored(
     ranker: str,
     targets: Iterable[int],
 ) -> Fold:
-    """The refold of a checkpoint; `terms` were in force there, `targets` are returned to later."""
+    """The refold of a checkpoint; `configuration` was in force there, `targets` are returned to later."""
     body = {**kept.body, "without": sorted(spec.without)}
-    rules = terms.rules if spec.rules is None else spec.rules
-    terms = replace(terms, rules=rules, trouble="" if spec.rules else terms.trouble)
+    settings = configuration.settings if spec.settings is None else spec.settings
+    configuration = replace(
+        configuration, settings=settings, problem="" if spec.settings else configuration.problem
+    )
     snapshot = replace(kept, ranker=ranker, body=body)
     later = [seq for seq in targets if seq >= kept.seq]
-    fold = Fold.resume(snapshot, terms, past, policy_kinds, given=spec.rules is not None, targets=later)
+    fold = Fold.resume(
+        snapshot, configuration, past, policy_kinds, given=spec.settings is not None, targets=later
+    )
     fold.heard_since, fold.judged_by = body["heard_since"], body["judged_by"]
     fold.marks = {
         int(seq): _model(int(seq), told, kept.arrays, policy_kinds) for seq, told in body["marks"].items()
@@ -103,7 +108,7 @@ def _told(model: Model) -> dict[str, Any]:
     return {
         "policy": write_name(model.policy, defaults=True),
         "scaling": scaling,
-        "dropped": [*model.dropped],
+        "retired": [*model.retired],
         **numbers,
     }
 
@@ -123,5 +128,5 @@ def _model(
         scale=scale,
         lists=told["lists"],
         width=told["width"],
-        dropped=tuple(told["dropped"]),
+        retired=tuple(told["retired"]),
     )

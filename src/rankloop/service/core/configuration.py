@@ -49,34 +49,36 @@ class KnowsDecisions(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class InForce:
+class Configuration:
     """Settings, mode, schema and closed lists after a decision of the log.
 
-    Settings that this process cannot read, because they name a policy it does not have, leave `trouble`: the
+    Settings that this process cannot read, because they name a policy it does not have, leave `problem`: the
     ranker then shows the caller's order, and its events are taken in by what can be read of its settings. An
     exposure account that cannot be read is not kept meanwhile.
     """
 
     position: int = 0  # the last decision that was folded
-    rules: RankerSettings = field(default_factory=RankerSettings)
-    settings: int = 0  # their version
+    settings: RankerSettings = field(default_factory=RankerSettings)
+    settings_version: int = 0
     account: int = 0  # the entry with which the exposure account began; 0: there is none
     promise: int = 0  # the entry with which the promise began; 0: nothing is promised
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: Mapping[str, int] = field(default_factory=dict)  # features by name: their column
     names: tuple[str, ...] = ()  # of all columns, also of retired features; one may come twice
-    dropped: Mapping[int, int] = field(
+    retired: Mapping[int, int] = field(
         default_factory=dict
     )  # columns of retired features: the entry that did
-    context: Mapping[str, int] = field(default_factory=dict)  # features of who asks, by name: their column
-    flushed: int = 0  # the last entry that closed all lists shown before it
+    context_schema: Mapping[str, int] = field(
+        default_factory=dict
+    )  # features of who asks, by name: their column
+    flushed_until: int = 0  # the last entry that closed all lists shown before it
     deleted: int = 0  # the last entry that deleted people's data
     trial: Trial | None = None  # the last one, also if it has ended
     jobs: Mapping[int, LongJob] = field(default_factory=dict)  # by number, also those that have ended
-    trouble: str = ""
+    problem: str = ""
 
-    def after(self, decision: Decision, policy_kinds: PolicyKinds) -> InForce:
+    def after(self, decision: Decision, policy_kinds: PolicyKinds) -> Configuration:
         """What is in force after one more decision."""
         trial = trial_after(self.trial, decision, self.mode)
         jobs = jobs_after(self.jobs, decision)
@@ -88,23 +90,27 @@ class InForce:
         """The jobs that have not ended, in the order in which they are done."""
         return tuple(job for _, job in sorted(self.jobs.items()) if job.waits)
 
-    def _decided(self, decision: Decision, policy_kinds: PolicyKinds) -> InForce:
+    def _decided(self, decision: Decision, policy_kinds: PolicyKinds) -> Configuration:
         body, seq = decision.body, decision.seq
         if decision.kind == "settings":
-            rules, trouble = _readable(body["settings"], policy_kinds)
+            settings, problem = _readable(body["settings"], policy_kinds)
             account = (
-                self.account if _told(rules.fair) == _told(self.rules.fair) else seq if rules.fair else 0
+                self.account
+                if _told(settings.fair) == _told(self.settings.fair)
+                else seq
+                if settings.fair
+                else 0
             )
-            same = rules.promise == self.rules.promise
-            promise = self.promise if same else seq if rules.promise else 0
+            same = settings.promise == self.settings.promise
+            promise = self.promise if same else seq if settings.promise else 0
             return replace(
                 self,
                 position=seq,
-                rules=rules,
-                settings=seq,
+                settings=settings,
+                settings_version=seq,
                 account=account,
                 promise=promise,
-                trouble=trouble,
+                problem=problem,
             )
         if decision.kind == "mode":
             return replace(self, position=seq, mode=body["mode"], mode_since=seq)
@@ -112,41 +118,43 @@ class InForce:
             names, columns = body["names"], body.get("columns")
             return self._with(names, seq) if columns is None else self._without(columns, seq)
         if decision.kind == "context":
-            return replace(self, position=seq, context=_longer(self.context, body["names"]))
-        flushed = seq if decision.kind == "flush" else self.flushed
+            return replace(self, position=seq, context_schema=_longer(self.context_schema, body["names"]))
+        flushed = seq if decision.kind == "flush" else self.flushed_until
         deleted = seq if decision.kind == "delete" else self.deleted
-        return replace(self, position=seq, flushed=flushed, deleted=deleted)
+        return replace(self, position=seq, flushed_until=flushed, deleted=deleted)
 
-    def _with(self, names: Iterable[str], seq: int) -> InForce:
+    def _with(self, names: Iterable[str], seq: int) -> Configuration:
         """New features get the next columns; one that was retired is new."""
         fresh = tuple(name for name in dict.fromkeys(names) if name not in self.schema)
         columns = {name: len(self.names) + number for number, name in enumerate(fresh)}
         return replace(self, position=seq, schema={**self.schema, **columns}, names=(*self.names, *fresh))
 
-    def _without(self, columns: Iterable[int], seq: int) -> InForce:
+    def _without(self, columns: Iterable[int], seq: int) -> Configuration:
         """Features are retired: their columns stay, and nobody has them any more."""
-        dropped = {**dict.fromkeys(columns, seq), **self.dropped}
-        schema = {name: column for name, column in self.schema.items() if column not in dropped}
-        return replace(self, position=seq, schema=schema, dropped=dropped)
+        retired = {**dict.fromkeys(columns, seq), **self.retired}
+        schema = {name: column for name, column in self.schema.items() if column not in retired}
+        return replace(self, position=seq, schema=schema, retired=retired)
 
-    def after_all(self, decisions: Iterable[Decision], policy_kinds: PolicyKinds) -> InForce:
+    def after_all(self, decisions: Iterable[Decision], policy_kinds: PolicyKinds) -> Configuration:
         """What is in force after many more decisions."""
         found = self
         for decision in decisions:
             found = found.after(decision, policy_kinds)
         return found
 
-    def within(self, transaction: KnowsDecisions, ranker: str, policy_kinds: PolicyKinds) -> InForce:
+    def within(self, transaction: KnowsDecisions, ranker: str, policy_kinds: PolicyKinds) -> Configuration:
         """What is in force inside a transaction: it sees what is not durable yet, so nobody may keep it."""
         return self.after_all(transaction.read_decisions(ranker, after=self.position), policy_kinds)
 
 
-def in_force(store: Store, ranker: str, policy_kinds: PolicyKinds, *, until: int | None = None) -> InForce:
+def configuration_at(
+    store: Store, ranker: str, policy_kinds: PolicyKinds, *, until: int | None = None
+) -> Configuration:
     """What was in force after an entry of the log; without one, what is in force now."""
     chosen = (decision for kind in KINDS for decision in store.read_decisions(ranker, kind=kind))
     ordered = sorted(chosen, key=lambda decision: decision.seq)
     kept = [decision for decision in ordered if until is None or decision.seq <= until]
-    found = InForce().after_all(kept, policy_kinds)
+    found = Configuration().after_all(kept, policy_kinds)
     return found if until is None else replace(found, position=until)
 
 

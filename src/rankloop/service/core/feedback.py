@@ -23,29 +23,29 @@ Done: TypeAlias = Mapping[str, float | None]  # by action: its last value
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What was done with a list, as the rules read it: the results that were clicked, or their grades."""
+    """What was done with a list, as the settings read it: the results that were clicked, or their grades."""
 
     signal: Signal
     rewards: Mapping[int, float]  # by position; of clicks, 1 for each
     reading: Reading = "implicit"
 
 
-def reaction(rules: RankerSettings, done: Mapping[int, Done], *, silence: bool = False) -> Reaction | None:
+def reaction(settings: RankerSettings, done: Mapping[int, Done], *, silence: bool = False) -> Reaction | None:
     """What the policy is to learn of a list, from what was done at each position; `None`: nothing.
 
     Clicks need one of them, unless `silence` says something, too. A grade is one also if it is 0: a lone
     thumb down teaches.
 
-    >>> rules = RankerSettings()
-    >>> reaction(rules, {3: {"click": None}}).rewards, reaction(rules, {3: {"hover": 2.0}})
+    >>> settings = RankerSettings()
+    >>> reaction(settings, {3: {"click": None}}).rewards, reaction(settings, {3: {"hover": 2.0}})
     ({3: 1.0}, None)
     """
-    if rules.signal == "clicks":
-        rewards = {position: 1.0 for position, each in done.items() if rules.clicked(each)}
+    if settings.signal == "clicks":
+        rewards = {position: 1.0 for position, each in done.items() if settings.clicked(each)}
     else:
-        grade = rules.grade_scale.grade
+        grade = settings.grade_scale.grade
         rewards = {position: found for position, each in done.items() if (found := grade(each)) is not None}
-    return Reaction(rules.signal, rewards, rules.reading) if rewards or silence else None
+    return Reaction(settings.signal, rewards, settings.reading) if rewards or silence else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,12 +92,12 @@ def lesson(
 
 def _gone(model: Model, impression: Impression, retired: Mapping[int, int]) -> list[int]:
     """Which features of the policy that drew a list, by number, the model does not see any more."""
-    if not model.dropped:
+    if not model.retired:
         return []
     had = (
-        each for each in range(max(model.dropped) + 1) if not retired.get(each, BEYOND) <= impression.model
+        each for each in range(max(model.retired) + 1) if not retired.get(each, BEYOND) <= impression.model
     )
-    return [number for number, column in enumerate(had) if column in model.dropped]
+    return [number for number, column in enumerate(had) if column in model.retired]
 
 
 def _feedback(shown: Ranking, rewards: FloatArray, found: Reaction) -> Feedback:

@@ -22,13 +22,13 @@ from rankloop.errors import DataError, RankloopError
 from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.feedback import Reaction, lesson, reaction
 from rankloop.service.core.model import Model, width_of
 from rankloop.service.core.ranker_settings import LEARNS, RankerSettings
 from rankloop.service.core.scaling import Scale, scale_of
 from rankloop.service.extensions.promise.fold_part import Searches
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import (
     Decision,
@@ -55,7 +55,7 @@ class Past(Protocol):
         """A list that was shown."""
         ...
 
-    def model(self, seq: int, *, without: frozenset[str], dropped: frozenset[int] = frozenset()) -> Model:
+    def model(self, seq: int, *, without: frozenset[str], retired: frozenset[int] = frozenset()) -> Model:
         """The model after an entry, as if some events had never been."""
         ...
 
@@ -64,10 +64,10 @@ class Past(Protocol):
         until: int,
         *,
         without: frozenset[str],
-        rules: RankerSettings | None,
-        dropped: frozenset[int] = frozenset(),
+        settings: RankerSettings | None,
+        retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        """The fold of everything before an entry, without some events or features, or under other rules."""
+        """The fold of everything before an entry, without some events or features, or by other settings."""
         ...
 
 
@@ -85,8 +85,8 @@ class OpenList:
 class Fold:
     """The state of a ranker after some entry of its log.
 
-    `without` are events to pass over as if they had never been; `rules` are given when the log is folded as
-    if they had held all along; `dropped` are columns to pass over, of retired features; `targets` are
+    `without` are events to pass over as if they had never been; `settings` are given when the log is folded
+    as if they had held all along; `retired` are columns to pass over, of retired features; `targets` are
     the entries to which the log later rolls back: the models there are kept on the way.
     """
 
@@ -97,19 +97,19 @@ class Fold:
         policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
-        rules: RankerSettings | None = None,
+        settings: RankerSettings | None = None,
         targets: Iterable[int] = (),
-        dropped: frozenset[int] = frozenset(),
+        retired: frozenset[int] = frozenset(),
     ) -> None:
         self.ranker, self.past, self.policy_kinds = ranker, past, policy_kinds
-        self.without, self.dropped = without, dropped
+        self.without, self.retired = without, retired
         self.position, self.at, self.version = 0, float("-inf"), 0
-        self.in_force = InForce(rules=rules or RankerSettings())
-        self.policy: Policy = self.rules.policy
-        self.scale: Scale = scale_of(self.rules.scaling)
+        self.configuration = Configuration(settings=settings or RankerSettings())
+        self.policy: Policy = self.settings.policy
+        self.scale: Scale = scale_of(self.settings.scaling)
         self.lists = self.width = 0
         self.refused = 0  # lists nobody could learn from
-        self.trouble = ""  # why the last of them was refused
+        self.problem = ""  # why the last of them was refused
         self.early = 0  # lists closed before their window, because too many were open
         self.unkept = 0  # versions since the snapshot it came from, or since the last one it gave
         self.open: dict[str, OpenList] = {}
@@ -117,8 +117,8 @@ class Fold:
         self.searches: Searches | None = None  # under a promise, if one is in force
         self._changed = False  # by the entry that is being applied
         self._counted = 0  # the last entry that the searches were told of
-        self._given = rules
-        self.judged_by = self.rules.window  # by which events got their verdicts, whatever rules are given
+        self._given = settings
+        self.judged_by = self.settings.window  # by which events got their verdicts, whatever is given
         self.heard_since = 0 if self.hears_silence else None  # later lists are learned also without a click
         self.cleared = 0  # the newest `delete` decision when it began to read: it never saw those entries
         self._targets = sorted(set(targets))
@@ -126,9 +126,9 @@ class Fold:
         self.idle = False  # entries pass, and nothing is learned: what was is about to be replaced
 
     @property
-    def rules(self) -> RankerSettings:
-        """The rules after the last entry."""
-        return self.in_force.rules
+    def settings(self) -> RankerSettings:
+        """The settings after the last entry."""
+        return self.configuration.settings
 
     @property
     def model(self) -> Model:
@@ -139,7 +139,7 @@ class Fold:
             scale=self.scale,
             lists=self.lists,
             width=self.width,
-            dropped=tuple(sorted(self.dropped)),
+            retired=tuple(sorted(self.retired)),
         )
 
     @property
@@ -151,7 +151,7 @@ class Fold:
     @property
     def hears_silence(self) -> bool:
         """Whether lists that nobody clicked teach, so that all lists are entries for it."""
-        return self.rules.signal == "clicks" and self.policy.learns_without_clicks
+        return self.settings.signal == "clicks" and self.policy.learns_without_clicks
 
     @property
     def hears_lists(self) -> bool:
@@ -171,20 +171,24 @@ class Fold:
             self._decide(entry)
         elif self.hears_silence and entry.teaches:  # a list
             if entry.query_id not in self.open:  # it is, if making room for it has failed before
-                self._open(entry.query_id, entry.at + self.rules.window, entry.seq, shown_at=entry.at)
+                self._open(entry.query_id, entry.at + self.settings.window, entry.seq, shown_at=entry.at)
             self._make_room(entry.at)
         self.position, self.at = entry.seq, entry.at
         if self._changed:
             self.version, self._changed = entry.seq, False
             self.unkept += 1
 
-    def leap(self, seq: int, terms: InForce) -> None:
-        """Stand just before an entry with which all that was learned will be replaced; `terms` held there.
+    def leap(self, seq: int, configuration: Configuration) -> None:
+        """Stand just before an entry with which all that was learned will be replaced, in its configuration.
 
         What waits for clicks is replaced there, too; searches under a promise are not.
         """
-        self.position, self.in_force, self.judged_by = seq - 1, terms, terms.rules.window
-        self.policy, self.open, self._closing = terms.rules.policy, {}, []
+        self.position, self.configuration, self.judged_by = (
+            seq - 1,
+            configuration,
+            configuration.settings.window,
+        )
+        self.policy, self.open, self._closing = configuration.settings.policy, {}, []
 
     def expect(self, targets: Iterable[int]) -> None:
         """Keep the models of these entries from now on, instead of those that were asked for before."""
@@ -195,16 +199,16 @@ class Fold:
     def _count(self, entry: Logged) -> None:
         if self.searches is None or entry.seq == self._counted:  # it may be applied again, if it has failed
             return
-        self.searches.close(entry.at, self.rules.clicked)
+        self.searches.close(entry.at, self.settings.clicked)
         if isinstance(entry, Event):
             self.searches.note(entry)
         elif isinstance(entry, ListEntry) and entry.promised is not None:
-            self.searches.shown(entry.query_id, entry.promised, entry.at + self.rules.window)
+            self.searches.shown(entry.query_id, entry.promised, entry.at + self.settings.window)
         self._counted = entry.seq
 
-    def _promise(self, after: InForce) -> None:
+    def _promise(self, after: Configuration) -> None:
         """A promise begins with the settings that make it, and ends with those that do not."""
-        promise = None if self._given else after.rules.promise
+        promise = None if self._given else after.settings.promise
         if promise is None:
             self.searches = None
         elif self.searches is None or self.searches.promise != after.promise:
@@ -219,11 +223,11 @@ class Fold:
         if event.query_id not in self.open:
             if self.heard_since is not None and event.list_seq > self.heard_since:  # it is learned once
                 return
-            if event.verdict == "late" and not self.rules.learn_late:
+            if event.verdict == "late" and not self.settings.learn_late:
                 return
             shown_at = event.closes_at - self.judged_by
             self._open(event.query_id, event.closes_at, event.list_seq, shown_at=shown_at)
-        elif event.verdict == "late" and not self.rules.learn_late:
+        elif event.verdict == "late" and not self.settings.learn_late:
             return
         self.open[event.query_id].done.setdefault(event.position, {})[event.action] = event.value
         self._make_room(event.at)
@@ -233,7 +237,7 @@ class Fold:
         heapq.heappush(self._closing, (closes_at, number, query_id))
 
     def _make_room(self, now: float) -> None:
-        if len(self.open) > self.rules.max_open:
+        if len(self.open) > self.settings.max_open:
             early = self.closes_next > now  # what came late closes at once
             self._close_next()
             self.early += early
@@ -252,8 +256,8 @@ class Fold:
     def _close_next(self) -> None:
         """Learn the list whose window closes first; it stays open if it cannot be read just now."""
         _, _, query_id = self._closing[0]
-        found = reaction(self.rules, self.open[query_id].done, silence=self.hears_silence)
-        if found and self.in_force.mode in LEARNS and not self.idle:
+        found = reaction(self.settings, self.open[query_id].done, silence=self.hears_silence)
+        if found and self.configuration.mode in LEARNS and not self.idle:
             try:
                 impression = self.past.impression(query_id)
             except DataError as error:  # damaged for good; everything else may pass, and is raised
@@ -268,7 +272,7 @@ class Fold:
         scale = self._scale_after(impression)
         try:
             model = replace(self.model, scale=scale)
-            taught = lesson(model, impression, found, retired=self.in_force.dropped)
+            taught = lesson(model, impression, found, retired=self.configuration.retired)
             if taught is None:
                 return
             pupil = copy.copy(taught.policy)  # a twin: learn replaces arrays and changes none
@@ -289,19 +293,19 @@ class Fold:
 
     def _refuse(self, query_id: str, error: Exception) -> None:
         self.refused += 1
-        self.trouble = f"list {query_id!r} could not be learned from: {type(error).__name__}: {error}"[:500]
-        log_trouble(
+        self.problem = f"list {query_id!r} could not be learned from: {type(error).__name__}: {error}"[:500]
+        warn_operator(
             LOGGER,
             "a list could not be learned from, and never will be",
             where=f"ranker {self.ranker!r}",
-            why=self.trouble,
+            why=self.problem,
             do="mend its policy, then configure it with relearn",
         )
 
     # decisions
 
     def _decide(self, decision: Decision) -> None:
-        acts: Mapping[str, Callable[[Decision, InForce], None]] = {
+        acts: Mapping[str, Callable[[Decision, Configuration], None]] = {
             "settings": self._settings,
             "rollback": self._rollback,
             "forget": self._forget,
@@ -309,18 +313,18 @@ class Fold:
             "flush": self._flush,
             "delete": self._delete,
         }
-        after = self.in_force.after(decision, self.policy_kinds)
-        if after.trouble and not self._given:
-            raise HistoryError(after.trouble)
-        window = after.rules.window
+        after = self.configuration.after(decision, self.policy_kinds)
+        if after.problem and not self._given:
+            raise HistoryError(after.problem)
+        window = after.settings.window
         if self._given:
-            after = replace(after, rules=self._given, trouble="")
+            after = replace(after, settings=self._given, problem="")
         act = acts.get(decision.kind)  # others change only what is in force
         if act is not None:
             act(decision, after)
-        if after.rules.window > self.rules.window:
-            self._lengthen(after.rules.window)
-        self.in_force, self.judged_by = after, window
+        if after.settings.window > self.settings.window:
+            self._lengthen(after.settings.window)
+        self.configuration, self.judged_by = after, window
         self._promise(after)
         self._hear_from(decision.seq)
 
@@ -331,63 +335,63 @@ class Fold:
         elif self.heard_since is None:
             self.heard_since = seq
 
-    def _settings(self, decision: Decision, after: InForce) -> None:
-        before, rules, first = self.rules, after.rules, self.position == 0
+    def _settings(self, decision: Decision, after: Configuration) -> None:
+        before, settings, first = self.settings, after.settings, self.position == 0
         again = decision.body.get("relearn") and not self.idle
         if again and not first and not self._given:
-            past, gone = self.past, self.dropped
-            self._take_over(past.again(decision.seq, without=self.without, rules=rules, dropped=gone))
-        elif first or not rules.policy.continues(before.policy) or rules.scaling != before.scaling:
+            past, gone = self.past, self.retired
+            self._take_over(past.again(decision.seq, without=self.without, settings=settings, retired=gone))
+        elif first or not settings.policy.continues(before.policy) or settings.scaling != before.scaling:
             if not (self._given and self.lists == 0):  # a relearned model starts as wide as it will be
                 self.width = 0
-            self.policy, self.scale, self.lists = rules.policy, scale_of(rules.scaling), 0
+            self.policy, self.scale, self.lists = settings.policy, scale_of(settings.scaling), 0
             self._changed = True
         else:
-            self.policy = rules.policy.from_state(self.policy.state())  # other settings, same knowledge
-            self._changed |= write_name(rules.policy) != write_name(before.policy)
+            self.policy = settings.policy.from_state(self.policy.state())  # other settings, same knowledge
+            self._changed |= write_name(settings.policy) != write_name(before.policy)
 
-    def _rollback(self, decision: Decision, after: InForce) -> None:
+    def _rollback(self, decision: Decision, after: Configuration) -> None:
         if self.idle:
             return
         target = int(decision.body["to"])
-        past, gone = self.past, self.dropped
-        model = self.marks.get(target) or past.model(target, without=self.without, dropped=gone)
-        same = after.rules.policy.continues(model.policy) and self.dropped == frozenset(model.dropped)
+        past, gone = self.past, self.retired
+        model = self.marks.get(target) or past.model(target, without=self.without, retired=gone)
+        same = after.settings.policy.continues(model.policy) and self.retired == frozenset(model.retired)
         if not same:  # nobody may decide that any more
             return
-        self.policy = after.rules.policy.from_state(model.policy.state())
+        self.policy = after.settings.policy.from_state(model.policy.state())
         self.scale, self.lists, self.width = model.scale, model.lists, model.width
         self._changed = True
 
-    def _forget(self, decision: Decision, _: InForce) -> None:
+    def _forget(self, decision: Decision, _: Configuration) -> None:
         ids = frozenset(decision.body["events"])
         if not ids <= self.without:  # otherwise this fold never knew them
             without = self.without | ids
-            past, gone = self.past, self.dropped
-            other = past.again(decision.seq, without=without, rules=self._given, dropped=gone)
+            past, gone = self.past, self.retired
+            other = past.again(decision.seq, without=without, settings=self._given, retired=gone)
             self._take_over(other)
             self.searches = other.searches  # of other settings they are the same, whatever was learned
             self.without = without
             self.marks.clear()  # they still knew these events
         self._changed = True
 
-    def _retire(self, decision: Decision, _: InForce) -> None:
+    def _retire(self, decision: Decision, _: Configuration) -> None:
         columns = frozenset(decision.body["columns"])
-        if not columns <= self.dropped:  # otherwise this fold never knew them
-            dropped, past = self.dropped | columns, self.past
-            other = past.again(decision.seq, without=self.without, rules=self._given, dropped=dropped)
+        if not columns <= self.retired:  # otherwise this fold never knew them
+            retired, past = self.retired | columns, self.past
+            other = past.again(decision.seq, without=self.without, settings=self._given, retired=retired)
             self._take_over(other)
             self.searches = other.searches
-            self.dropped = dropped
+            self.retired = retired
             self.marks.clear()  # they still knew these features
         self._changed = True
 
-    def _flush(self, _: Decision, __: InForce) -> None:
+    def _flush(self, _: Decision, __: Configuration) -> None:
         self._close(until=float("inf"))
         if self.searches is not None:
-            self.searches.close(float("inf"), self.rules.clicked)
+            self.searches.close(float("inf"), self.settings.clicked)
 
-    def _delete(self, decision: Decision, _: InForce) -> None:
+    def _delete(self, decision: Decision, _: Configuration) -> None:
         """Entries are gone, from `first` on: nothing to do, unless this fold may have taken some in."""
         if decision.seq > self.cleared and self.position >= int(decision.body["first"]):
             raise PastRewritten(f"entries from {decision.body['first']} on are gone: fold the log again")
@@ -397,7 +401,7 @@ class Fold:
         self.policy, self.scale = other.policy, other.scale
         self.lists, self.width = other.lists, other.width
         self.open, self._closing = other.open, other._closing
-        self.refused, self.trouble, self.early = other.refused, other.trouble, other.early
+        self.refused, self.problem, self.early = other.refused, other.problem, other.early
         self.heard_since = other.heard_since
         self._changed = True
 
@@ -416,7 +420,7 @@ class Fold:
             "lists": self.lists,
             "width": self.width,
             "refused": self.refused,
-            "trouble": self.trouble,
+            "problem": self.problem,
             "early": self.early,
             "heard_since": self.heard_since,
             "without": sorted(self.without),
@@ -429,8 +433,8 @@ class Fold:
                 for query_id, each in self.open.items()
             },
         }
-        if self.dropped:
-            body["dropped"] = sorted(self.dropped)
+        if self.retired:
+            body["retired"] = sorted(self.retired)
         if self.searches is not None:
             body["promise"] = self.searches.to_json()
         arrays = {f"policy.{name}": value for name, value in self.policy.state().items()}
@@ -441,47 +445,53 @@ class Fold:
     def resume(
         cls,
         snapshot: Snapshot,
-        in_force: InForce,
+        configuration: Configuration,
         past: Past,
         policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
-        rules: RankerSettings | None = None,
+        settings: RankerSettings | None = None,
         given: bool = False,
         targets: Iterable[int] = (),
-        dropped: frozenset[int] = frozenset(),
+        retired: frozenset[int] = frozenset(),
     ) -> Self:
-        """Go on from a snapshot; `in_force` is what was in force there.
+        """Go on from a snapshot; `configuration` is what was in force there.
 
-        Under other `rules` nothing of it was learned yet; it was if those in force were `given` before.
+        Under other `settings` nothing of it was learned yet; it was if those in force were `given` before.
         """
         body = snapshot.body
         forgotten = frozenset(body["without"]) | without
-        held = in_force.rules if given else rules
-        gone = frozenset(body.get("dropped", ())) | dropped
+        held = configuration.settings if given else settings
+        gone = frozenset(body.get("retired", ())) | retired
         fold = cls(
-            snapshot.ranker, past, policy_kinds, without=forgotten, rules=held, targets=targets, dropped=gone
+            snapshot.ranker,
+            past,
+            policy_kinds,
+            without=forgotten,
+            settings=held,
+            targets=targets,
+            retired=gone,
         )
         fold.position, fold.at, fold.version = snapshot.seq, snapshot.at, body["version"]
-        fold.judged_by = in_force.rules.window
+        fold.judged_by = configuration.settings.window
         for query_id, (closes_at, number, done) in body["open"].items():
             done_at = {at: dict(did) for at, did in done}
             fold.open[query_id] = OpenList(closes_at, body["shown_at"][query_id], done_at)
             heapq.heappush(fold._closing, (closes_at, number, query_id))
         fold.heard_since = body["heard_since"]
-        if rules is not None:  # nothing was learned yet under these rules
-            fold.in_force = replace(in_force, rules=rules, trouble="")
+        if settings is not None:  # nothing was learned yet under these settings
+            fold.configuration = replace(configuration, settings=settings, problem="")
             fold._hear_from(snapshot.seq)
             return fold
-        if in_force.trouble:
-            raise HistoryError(in_force.trouble)
-        fold.in_force = in_force
-        if (promise := in_force.rules.promise) is not None and not given:
+        if configuration.problem:
+            raise HistoryError(configuration.problem)
+        fold.configuration = configuration
+        if (promise := configuration.settings.promise) is not None and not given:
             fold.searches = Searches.from_json(body["promise"], promise)
         fold.lists, fold.width, fold.refused = body["lists"], body["width"], body["refused"]
-        fold.trouble, fold.early = body.get("trouble", ""), body["early"]
-        fold.policy = fold.rules.policy.from_state(_part("policy.", snapshot))
-        fold.scale = scale_of(fold.rules.scaling, _part("scale.", snapshot))
+        fold.problem, fold.early = body.get("problem", ""), body["early"]
+        fold.policy = fold.settings.policy.from_state(_part("policy.", snapshot))
+        fold.scale = scale_of(fold.settings.scaling, _part("scale.", snapshot))
         fold._hear_from(snapshot.seq)
         return fold
 

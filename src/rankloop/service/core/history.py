@@ -20,13 +20,13 @@ from rankloop.service.core.checkpoint import (
     drop_checkpoint,
     restored,
 )
-from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.trial.trial_state import Trial
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import (
     Impression,
@@ -114,16 +114,20 @@ class History:
         seq: int,
         *,
         without: frozenset[str] = frozenset(),
-        dropped: frozenset[int] = frozenset(),
+        retired: frozenset[int] = frozenset(),
     ) -> Model:
         """The model after an entry; with `without`, as if these events had never been."""
         with self._lock:
             key, base = (seq, without), self.base()
             if seq < base:  # only the version that the base itself is at is still there
                 return self._of_base(base, seq, without)
-            terms = in_force(self.store, self._ranker, self.policy_kinds, until=seq) if dropped else None
-            if terms is not None and not dropped <= terms.dropped.keys():  # features that went later
-                return self.again(seq + 1, without=without, dropped=dropped).model.apart()
+            configuration = (
+                configuration_at(self.store, self._ranker, self.policy_kinds, until=seq) if retired else None
+            )
+            if (
+                configuration is not None and not retired <= configuration.retired.keys()
+            ):  # features that went later
+                return self.again(seq + 1, without=without, retired=retired).model.apart()
             if key not in self._models:
                 try:
                     found = self.again(seq + 1, without=without) if without else self._walk(seq)
@@ -141,14 +145,14 @@ class History:
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        rules: RankerSettings | None = None,
-        dropped: frozenset[int] = frozenset(),
+        settings: RankerSettings | None = None,
+        retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        """The fold of everything before an entry, without some events or features, or under other rules.
+        """The fold of everything before an entry, without some events or features, or under other settings.
 
-        Under other rules, a policy that cannot take more features later begins with all there are by then.
+        Under other settings, a policy that cannot take more features later begins with all there are by then.
         """
-        spec = self.spec(until, without=without, rules=rules, dropped=dropped)
+        spec = self.spec(until, without=without, settings=settings, retired=retired)
         return self.run(self._taken(spec, until) or self.begun(spec, until), spec, until=until - 1)
 
     def spec(
@@ -156,23 +160,23 @@ class History:
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        rules: RankerSettings | None = None,
-        dropped: frozenset[int] = frozenset(),
+        settings: RankerSettings | None = None,
+        retired: frozenset[int] = frozenset(),
     ) -> RefoldSpec:
         """What the fold of everything before an entry depends on, beside the log.
 
         Events that were forgotten and features that were retired by then are passed over from the beginning,
-        and so are those `without` and `dropped`.
+        and so are those `without` and `retired`.
         """
-        terms = in_force(self.store, self._ranker, self.policy_kinds, until=until - 1)
-        gone = dropped.union(terms.dropped)
-        known = sum(each not in gone for each in range(len(terms.names)))
+        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=until - 1)
+        gone = retired.union(configuration.retired)
+        known = sum(each not in gone for each in range(len(configuration.names)))
         return RefoldSpec(
             without=without.union(self.forgotten(until)),
-            rules=rules,
+            settings=settings,
             base=self.base(),
-            width=0 if rules is None else first_width(rules, known),
-            dropped=gone,
+            width=0 if settings is None else first_width(settings, known),
+            retired=gone,
         )
 
     def begun(self, spec: RefoldSpec, until: int, *, targets: Collection[int] = ()) -> Fold:
@@ -182,13 +186,13 @@ class History:
         """
         needed = {*targets, *self.returned_to(until)}
         fold = self._kept_refold(spec, until, needed) if self._kept else None
-        if spec.rules is None and self._kept:
+        if spec.settings is None and self._kept:
             fold = self._kept_state(spec, until, needed, after=fold.position if fold else 0) or fold
         if fold is None:
-            fold = self._beginning(spec.without, spec.rules, needed, spec.dropped)
-            if spec.rules is not None:
+            fold = self._beginning(spec.without, spec.settings, needed, spec.retired)
+            if spec.settings is not None:
                 fold.width = spec.width
-        if spec.rules is None:
+        if spec.settings is None:
             self._leap(fold, spec, until, targets)
         return fold
 
@@ -203,9 +207,9 @@ class History:
         if not again:
             return
         last, began = again[-1], fold.position
-        promised = in_force(self.store, self._ranker, self.policy_kinds, until=last - 1).promise
+        promised = configuration_at(self.store, self._ranker, self.policy_kinds, until=last - 1).promise
         if (begins := promised or last) > began + 1:
-            fold.leap(begins, in_force(self.store, self._ranker, self.policy_kinds, until=begins - 1))
+            fold.leap(begins, configuration_at(self.store, self._ranker, self.policy_kinds, until=begins - 1))
         fold.idle = True
         for entry in entries_for(fold, self.store, until=last - 1):  # none, if nothing is promised
             self.apply(fold, entry)
@@ -244,7 +248,7 @@ class History:
     def exact(self, fold: Fold) -> bool:
         """Whether a fold is what was known after its entry, and not what is known without events of late."""
         here = self.spec(fold.position + 1)
-        return fold.without == here.without and fold.dropped == here.dropped
+        return fold.without == here.without and fold.retired == here.retired
 
     def prepare(self, spec: RefoldSpec, fold: Fold) -> None:
         """Have a refold ready for the decision that asks for it; nobody else may go on with it."""
@@ -277,13 +281,13 @@ class History:
         return int(kept[-1].body["base"]) if kept else 0
 
     def settings(self, version: int) -> RankerSettings:
-        """The rules of a version."""
+        """The settings of a version."""
         decisions = self.store.read_decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         return RankerSettings.from_json(body["settings"], self.policy_kinds)
 
     def fair(self, version: int) -> FairSettings | None:
-        """How exposure was shared by the rules of a version, whatever their policy is."""
+        """How exposure was shared by the settings of a version, whatever their policy is."""
         decisions = self.store.read_decisions(self._ranker, kind="settings")
         body = next(each.body for each in decisions if each.seq == version)
         fair = body["settings"].get("fair")
@@ -294,13 +298,13 @@ class History:
         begun = self.store.read_decisions(self._ranker, kind="trial", after=number - 1)
         return Trial.begun(next(each for each in begun if each.seq == number))
 
-    def terms(self, *, since: int) -> InForce:
+    def configuration_since(self, *, since: int) -> Configuration:
         """What is in force now, or was before features were first retired after an entry.
 
         Until then a schema only grows, so that its columns are those of any list since.
         """
         retired = self.store.read_decisions(self._ranker, kind="retire", after=since)
-        return in_force(
+        return configuration_at(
             self.store, self._ranker, self.policy_kinds, until=retired[0].seq - 1 if retired else None
         )
 
@@ -359,8 +363,10 @@ class History:
             kept = self.store.load_latest(checkpoint_name(self._ranker), until=until - 1)
             if kept is None or kept.body.get("refold") != spec.digest:
                 return None
-            terms = in_force(self.store, self._ranker, self.policy_kinds, until=kept.seq)
-            fold = restored(kept, terms, spec, self, self.policy_kinds, ranker=self._ranker, targets=targets)
+            configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=kept.seq)
+            fold = restored(
+                kept, configuration, spec, self, self.policy_kinds, ranker=self._ranker, targets=targets
+            )
             return self._reading(fold, cleared)
         except Exception as error:
             if isinstance(error, StoreError) and not isinstance(error, SnapshotDamaged):
@@ -385,24 +391,33 @@ class History:
 
         An event is in all snapshots from its own entry on, up to the decision to forget it.
         """
-        terms = in_force(self.store, self._ranker, self.policy_kinds, until=until - 1)
+        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=until - 1)
         forgotten = self.forgotten(until)
         events = self.store.find_events(spec.without) if spec.without else ()
         knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
-        return [*knew, *((0, terms.dropped.get(column, END)) for column in spec.dropped)]
+        return [*knew, *((0, configuration.retired.get(column, END)) for column in spec.retired)]
 
     def _resumed(self, seq: int, spec: RefoldSpec, targets: set[int]) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
-        terms, cleared = in_force(self.store, self._ranker, self.policy_kinds, until=seq), self._cleared()
+        configuration, cleared = (
+            configuration_at(self.store, self._ranker, self.policy_kinds, until=seq),
+            self._cleared(),
+        )
         try:
             snapshot = self._snapshot(seq)
         except (SnapshotDamaged, HistoryError) as error:
             self._complain(seq, error)
             return None
-        later, gone = [each for each in targets if each >= seq], spec.dropped
+        later, gone = [each for each in targets if each >= seq], spec.retired
         try:
             fold = Fold.resume(
-                snapshot, terms, self, self.policy_kinds, without=spec.without, targets=later, dropped=gone
+                snapshot,
+                configuration,
+                self,
+                self.policy_kinds,
+                without=spec.without,
+                targets=later,
+                retired=gone,
             )
         except HistoryError:  # it is the settings that cannot be read, in any snapshot
             raise
@@ -414,9 +429,9 @@ class History:
     def _beginning(
         self,
         without: frozenset[str],
-        rules: RankerSettings | None,
+        settings: RankerSettings | None,
         targets: set[int],
-        dropped: frozenset[int] = frozenset(),
+        retired: frozenset[int] = frozenset(),
     ) -> Fold:
         base, cleared = self.base(), self._cleared()
         if not base:
@@ -425,22 +440,22 @@ class History:
                 self,
                 self.policy_kinds,
                 without=without,
-                rules=rules,
+                settings=settings,
                 targets=targets,
-                dropped=dropped,
+                retired=retired,
             )
             return self._reading(fold, cleared)
-        terms = in_force(self.store, self._ranker, self.policy_kinds, until=base)
+        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=base)
         snapshot = self._snapshot(base)
         fold = Fold.resume(
             snapshot,
-            terms,
+            configuration,
             self,
             self.policy_kinds,
             without=without,
-            rules=rules,
+            settings=settings,
             targets=targets,
-            dropped=dropped,
+            retired=retired,
         )
         return self._reading(fold, cleared)
 
@@ -463,7 +478,7 @@ class History:
     def _complain(self, seq: int, error: Exception) -> None:
         if not self._complained:  # once: the older ones are as a rule no better
             self._complained = True
-            log_trouble(
+            warn_operator(
                 LOGGER,
                 "a snapshot cannot be used: the log is folded instead",
                 where=f"ranker {self._ranker!r}, entry {seq}",
@@ -472,6 +487,6 @@ class History:
             )
 
 
-def first_width(rules: RankerSettings, features: int) -> int:
+def first_width(settings: RankerSettings, features: int) -> int:
     """How many features a policy begins with that learns a log again: all, if it can take no more later."""
-    return features if rules.policy.widened(features + 1) is None else 0
+    return features if settings.policy.widened(features + 1) is None else 0

@@ -93,8 +93,8 @@ class HasJobs(Protocol):
         ...
 
 
-def refuse_while_jobs_wait(terms: HasJobs, what: str) -> None:
+def refuse_while_jobs_wait(configuration: HasJobs, what: str) -> None:
     """Say no to what would pull the log away from under a job."""
-    if terms.waiting:
-        number, kind = terms.waiting[0].number, terms.waiting[0].kind
+    if configuration.waiting:
+        number, kind = configuration.waiting[0].number, configuration.waiting[0].kind
         raise ConflictError(f"job {number} ({kind}) is not done: wait for it or cancel it, then {what}")

@@ -26,7 +26,7 @@ class Model:
     scale: Scale
     lists: int = 0  # it has learned from
     width: int = 0  # features it has learned with
-    dropped: tuple[int, ...] = ()  # columns of retired features, which it does not see
+    retired: tuple[int, ...] = ()  # columns of retired features, which it does not see
 
     def apart(self) -> Self:
         """The same, sharing no array with the fold that goes on: a policy may write into its memory."""
@@ -34,10 +34,10 @@ class Model:
 
     def seen(self, raw: FloatArray) -> FloatArray:
         """The features of a list without those that are retired."""
-        if not any(column < raw.shape[1] for column in self.dropped):
+        if not any(column < raw.shape[1] for column in self.retired):
             return raw
         return np.ascontiguousarray(
-            raw[:, [each for each in range(raw.shape[1]) if each not in self.dropped]]
+            raw[:, [each for each in range(raw.shape[1]) if each not in self.retired]]
         )
 
     def ready(self, raw: FloatArray) -> tuple[Policy, FloatArray]:

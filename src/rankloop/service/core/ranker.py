@@ -14,7 +14,7 @@ from rankloop.errors import RequestError
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import RefoldSpec
 from rankloop.service.core.compute_turns import LESSON, Turns
-from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
@@ -25,7 +25,7 @@ from rankloop.service.core.snapshot_timing import SnapshotPace
 from rankloop.service.core.view import View
 from rankloop.service.extensions.promise.fold_part import Standing
 from rankloop.service.extensions.trial.arm_b import opponent_of
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
 from rankloop.service.store.learner_election import ALONE, Election
@@ -55,7 +55,7 @@ class Ranker:
     ) -> None:
         self.name, self.history = name, History(name, store, policy_kinds)
         self._election = election
-        self.trouble = ""  # why it cannot learn just now
+        self.problem = ""  # why it cannot learn just now
         self._store, self._policy_kinds, self._clock = store, policy_kinds, clock
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
@@ -74,11 +74,13 @@ class Ranker:
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
-        terms = in_force(store, name, policy_kinds)
-        self.lists.account.begin(terms.account, store.read_totals(name) if terms.account else ())
-        self._view = self._with_opponent(View(in_force=terms, model=_unlearned(terms)))
+        configuration = configuration_at(store, name, policy_kinds)
+        self.lists.account.begin(
+            configuration.account, store.read_totals(name) if configuration.account else ()
+        )
+        self._view = self._with_opponent(View(configuration=configuration, model=_unlearned(configuration)))
         self.starting = not begin  # nobody has tried to fold its log yet
-        self.trouble = "it is starting: its log is not folded yet" if self.starting else ""
+        self.problem = "it is starting: its log is not folded yet" if self.starting else ""
         if begin:
             self.try_to_catch_up()
 
@@ -88,9 +90,9 @@ class Ranker:
         return self._view
 
     @property
-    def rules(self) -> RankerSettings:
-        """The rules in force."""
-        return self._view.in_force.rules
+    def settings(self) -> RankerSettings:
+        """The settings in force."""
+        return self._view.configuration.settings
 
     @property
     def leads(self) -> bool:
@@ -100,32 +102,32 @@ class Ranker:
     @property
     def broken(self) -> bool:
         """Whether its log could not be folded so far, or its settings cannot be read."""
-        return self._fold is None or bool(self._view.in_force.trouble)
+        return self._fold is None or bool(self._view.configuration.problem)
 
     def _fault(self) -> str:
         """Why its lists are in the caller's order, if they are."""
-        return f"broken: {self.trouble or self._view.in_force.trouble}"[:200] if self.broken else ""
+        return f"broken: {self.problem or self._view.configuration.problem}"[:200] if self.broken else ""
 
     @property
     def restless(self) -> bool:
         """Whether it has something to do although nothing was written: wait, or try again."""
         waits = self._fold is None or self._fold.closes_next < float("inf")
         late = waits or self.lists.buffer.held_up
-        return bool(late or self.trouble or self._view.in_force.account)
+        return bool(late or self.problem or self._view.configuration.account)
 
     @property
     def fold(self) -> Fold:
         """The state of learning; only to look at."""
         if self._fold is None:
-            raise HistoryError(f"ranker {self.name!r} is broken: {self.trouble}")
+            raise HistoryError(f"ranker {self.name!r} is broken: {self.problem}")
         return self._fold
 
     @property
     def standing(self) -> Standing | None:
         """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
-        terms = self._view.in_force
-        settings = terms.rules.promise
-        return None if settings is None else self.lists.budget.standing(terms.promise, settings)
+        configuration = self._view.configuration
+        settings = configuration.settings.promise
+        return None if settings is None else self.lists.budget.standing(configuration.promise, settings)
 
     def now(self) -> float:
         """What the clock says."""
@@ -137,7 +139,7 @@ class Ranker:
         """Write a decision down; it is in force when this returns. Its number."""
         return self.decide_if(lambda _: (kind, body))
 
-    def decide_if(self, choose: Callable[[InForce], tuple[str, Mapping[str, Any]] | int]) -> int:
+    def decide_if(self, choose: Callable[[Configuration], tuple[str, Mapping[str, Any]] | int]) -> int:
         """Write down what is chosen by what is in force in that moment, before anybody else can decide.
 
         Its number, or the number that was chosen instead of a decision.
@@ -157,20 +159,20 @@ class Ranker:
         self.refresh()
         return seq
 
-    def within(self, transaction: Transaction) -> InForce:
+    def within(self, transaction: Transaction) -> Configuration:
         """What is in force inside a transaction."""
-        return self._view.in_force.within(transaction, self.name, self._policy_kinds)
+        return self._view.configuration.within(transaction, self.name, self._policy_kinds)
 
     def refresh(self) -> View:
         """Take in what was decided since, by whatever process."""
         with self._viewing:
-            before = self._view.in_force
+            before = self._view.configuration
             after = before.after_all(
                 self._store.read_decisions(self.name, after=before.position), self._policy_kinds
             )
             if after is not before:
                 self.lists.account.begin(after.account, ())  # what others wrote is read with the next tick
-                self._view = self._with_opponent(replace(self._view, in_force=after))
+                self._view = self._with_opponent(replace(self._view, configuration=after))
             return self._view
 
     def _with_opponent(self, view: View) -> View:
@@ -181,7 +183,7 @@ class Ranker:
         try:
             return replace(view, opponent=opponent_of(trial, self.history) if trial else None)
         except Exception as error:  # whatever it is, the caller gets lists
-            log_trouble(
+            warn_operator(
                 LOGGER,
                 "arm B of a trial is not to be had: its lists are the caller's order",
                 where=f"ranker {self.name!r}",
@@ -192,22 +194,22 @@ class Ranker:
 
     def extend(self, names: NewNames) -> View:
         """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""
-        at, start = self._clock(), self._view.in_force
+        at, start = self._clock(), self._view.configuration
 
         def job(transaction: Transaction) -> None:
-            terms = start.within(transaction, self.name, self._policy_kinds)
-            known = {"schema": terms.schema, "context": terms.context}
+            configuration = start.within(transaction, self.name, self._policy_kinds)
+            known = {"schema": configuration.schema, "context": configuration.context_schema}
             fresh = {kind: [each for each in names[kind] if each not in known[kind]] for kind in names}
             for kind, added in fresh.items():
-                self._check_room(added, len(known[kind]), terms)
+                self._check_room(added, len(known[kind]), configuration)
             for kind, body in ((kind, {"names": added}) for kind, added in fresh.items() if added):
                 transaction.append(Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body))
 
         write(self._store, job)
         return self.refresh()
 
-    def _check_room(self, fresh: Sequence[str], known: int, terms: InForce) -> None:
-        total, limit = known + len(fresh), terms.rules.max_features
+    def _check_room(self, fresh: Sequence[str], known: int, configuration: Configuration) -> None:
+        total, limit = known + len(fresh), configuration.settings.max_features
         if fresh and total > limit:
             raise RequestError(
                 f"{fresh[0]!r} would be feature number {total} of {self.name!r}, which may have {limit}: "
@@ -242,7 +244,7 @@ class Ranker:
             finally:
                 if self._fold is fold and fold.position != self._whole:
                     self._show_if_whole(fold, folded)
-            self.trouble = ""
+            self.problem = ""
 
     def _begin_anew(self) -> None:
         """Fold a log from which entries were deleted; readers see the model of before until it is done."""
@@ -283,16 +285,16 @@ class Ranker:
         try:
             self.catch_up()
         except Exception as error:  # whatever it is, other rankers go on
-            trouble = f"{type(error).__name__}: {error}"
-            if trouble != self.trouble:
-                log_trouble(
+            problem = f"{type(error).__name__}: {error}"
+            if problem != self.problem:
+                warn_operator(
                     LOGGER,
                     "a ranker cannot learn just now, and tries again",
                     where=f"ranker {self.name!r}",
                     why=error,
                     do="its lists and events go on; mend the store, or give the service its policy",
                 )
-            self.trouble = trouble
+            self.problem = problem
         self.starting = False
         if self.lists.account.stale:
             self.lists.refresh_account()
@@ -321,7 +323,7 @@ class Ranker:
         if abs(now - self._account_read) >= patience:  # others may have written; a clock may go back
             self._account_read = now
             self.lists.refresh_account()
-        if self._fold is None or self.trouble:
+        if self._fold is None or self.problem:
             return
         closes, patience = self._fold.closes_next, patience if self.leads else max(patience, OVERDUE)
         if closes < float("inf") and closes + patience <= self._store.time(self._clock()):
@@ -344,7 +346,7 @@ class Ranker:
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
         late = self._pace.due()
-        if (leap or late or self.fold.unkept >= self.fold.rules.snapshot_every) and self.leads:
+        if (leap or late or self.fold.unkept >= self.fold.settings.snapshot_every) and self.leads:
             self.keep()
 
     def _keep_in_time(self, fold: Fold, began: int, spec: RefoldSpec) -> None:
@@ -356,8 +358,8 @@ class Ranker:
             return
         if self.starting:
             newest, _ = self._store.list_changed_rankers(after=2**62)
-            self.trouble = f"it is starting: its log is folded up to entry {fold.position:,} of {newest:,}"
-            LOGGER.info("ranker %r: %s", self.name, self.trouble)
+            self.problem = f"it is starting: its log is folded up to entry {fold.position:,} of {newest:,}"
+            LOGGER.info("ranker %r: %s", self.name, self.problem)
         whole, since = self.history.base() <= began, time.perf_counter()
         if whole and self.leads and self.history.exact(fold):
             self._keep(fold)
@@ -366,6 +368,8 @@ class Ranker:
         self._pace.kept(time.perf_counter() - since)
 
 
-def _unlearned(terms: InForce) -> Model:
+def _unlearned(configuration: Configuration) -> Model:
     """What is there before anything was folded."""
-    return Model(version=0, policy=terms.rules.policy, scale=scale_of(terms.rules.scaling))
+    return Model(
+        version=0, policy=configuration.settings.policy, scale=scale_of(configuration.settings.scaling)
+    )

@@ -30,15 +30,15 @@ class RankerInfo:
     @classmethod
     def of(cls, ranker: Ranker) -> Self:
         """What is in force, as of one moment."""
-        terms, model = ranker.view.in_force, ranker.view.model
+        configuration, model = ranker.view.configuration, ranker.view.model
         return cls(
             name=ranker.name,
-            policy=write_name(terms.rules.policy),
-            mode=terms.mode,
-            settings=terms.rules,
-            settings_version=terms.settings,
+            policy=write_name(configuration.settings.policy),
+            mode=configuration.mode,
+            settings=configuration.settings,
+            settings_version=configuration.settings_version,
             model_version=model.version,
-            features=tuple(terms.schema),
+            features=tuple(configuration.schema),
         )
 
 

@@ -73,7 +73,7 @@ def patched(ranker: Ranker, patch: Mapping[str, Any]) -> dict[str, Any]:
 
     A policy is one text: settings that it does not give have their defaults.
     """
-    before = ranker.rules.to_json()
+    before = ranker.settings.to_json()
     for name in patch:
         if name not in before:
             raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), before)}")
@@ -84,19 +84,22 @@ def preview(
     ranker: Ranker, store: Store, settings: RankerSettings, *, relearn: bool = False
 ) -> SettingsPreview:
     """What these settings would change, and what would be lost by them."""
-    terms, model = ranker.view.in_force, ranker.view.model
-    before, after = terms.rules.to_json(), settings.to_json()
-    names = {"policy": write_name(terms.rules.policy)}, {"policy": write_name(settings.policy)}
+    configuration, model = ranker.view.configuration, ranker.view.model
+    before, after = configuration.settings.to_json(), settings.to_json()
+    names = {"policy": write_name(configuration.settings.policy)}, {"policy": write_name(settings.policy)}
     changes = tuple(_changes("", before | names[0], after | names[1]))
     policy = before["policy"] != after["policy"]
-    understood = settings.policy.continues(terms.rules.policy) and settings.scaling == terms.rules.scaling
+    understood = (
+        settings.policy.continues(configuration.settings.policy)
+        and settings.scaling == configuration.settings.scaling
+    )
     lost = model.lists if not understood and not relearn else 0
     tally = store.count_events(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)
     sentences = _sentences(ranker, changes, policy, understood, relearn, lost, settings)
     return SettingsPreview(
         ranker=ranker.name,
-        version=terms.settings,
+        version=configuration.settings_version,
         relearn=relearn,
         changes=changes,
         changes_policy=policy,
@@ -105,7 +108,7 @@ def preview(
         events=events,
         sentences=tuple(sentences),
         dangerous=policy or bool(lost),
-        confirm=_token(ranker.name, terms.settings, after, relearn),
+        confirm=_token(ranker.name, configuration.settings_version, after, relearn),
     )
 
 
@@ -132,11 +135,11 @@ def _sentences(
     lost: int,
     settings: RankerSettings,
 ) -> Iterator[str]:
-    terms = ranker.view.in_force
+    configuration = ranker.view.configuration
     if not changes and not relearn:
         yield "Nothing would change."
     if policy:
-        names = write_name(terms.rules.policy), write_name(settings.policy)
+        names = write_name(configuration.settings.policy), write_name(settings.policy)
         yield f"The policy would change from {names[0]} to {names[1]}."
     if relearn:
         yield "The log would be learned again as if these settings had always held."

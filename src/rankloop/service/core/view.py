@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.model import Model
 from rankloop.service.extensions.trial.arm_b import Opponent
 from rankloop.service.extensions.trial.trial_state import Trial
@@ -14,21 +14,21 @@ from rankloop.service.extensions.trial.trial_state import Trial
 class View:
     """What was decided, and what was learned."""
 
-    in_force: InForce
+    configuration: Configuration
     model: Model
     opponent: Opponent | None = None  # arm B of the trial that runs
 
     @property
     def trial(self) -> Trial | None:
         """The trial that runs, if one does."""
-        trial = self.in_force.trial
+        trial = self.configuration.trial
         return trial if trial is not None and trial.runs else None
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """Features that the policy cannot take in because they came after it had begun to learn."""
-        width, gone = self.model.width, self.model.dropped
-        names = [name for column, name in enumerate(self.in_force.names) if column not in gone]
+        width, gone = self.model.width, self.model.retired
+        names = [name for column, name in enumerate(self.configuration.names) if column not in gone]
         if not 0 < width < len(names) or self.model.policy.widened(len(names)) is not None:
             return ()
         return tuple(names[width:])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rankloop.errors import RequestError
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import LEARNS
@@ -32,7 +32,7 @@ def import_lists(
     store: Store,
     lists: Sequence[PastList],
     *,
-    rankers: Mapping[str, InForce],
+    rankers: Mapping[str, Configuration],
     policy_kinds: PolicyKinds,
     at: float,
 ) -> tuple[int, list[Receipt]]:
@@ -40,10 +40,10 @@ def import_lists(
 
     The policy drew none of them: as in the mode `shadow`, it says whether it can learn from each.
     """
-    rules, mode = ranker.rules, ranker.view.in_force.mode
+    settings, mode = ranker.settings, ranker.view.configuration.mode
     if mode not in LEARNS:
         raise RequestError(f"ranker {ranker.name!r} is {mode} and learns nothing: set another mode first")
-    if rules.fair is not None:
+    if settings.fair is not None:
         raise RequestError(
             f"ranker {ranker.name!r} shares exposure, and lists of the past would count: use another ranker"
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.events.list_lookup_retry import ListUnderWay
@@ -26,7 +26,11 @@ class Judge:
     """
 
     def __init__(
-        self, transaction: Transaction, rankers: Mapping[str, InForce], policy_kinds: PolicyKinds, now: float
+        self,
+        transaction: Transaction,
+        rankers: Mapping[str, Configuration],
+        policy_kinds: PolicyKinds,
+        now: float,
     ) -> None:
         self._transaction, self._rankers, self._policy_kinds, self._now = (
             transaction,
@@ -34,7 +38,7 @@ class Judge:
             policy_kinds,
             now,
         )
-        self._found: dict[str, InForce] = {}
+        self._found: dict[str, Configuration] = {}
         self._deletions: Sequence[Decision] | None = None  # of people's data, once anybody asks
         self._done: dict[tuple[str, str], set[tuple[int, str]]] = {}  # by ranker and source: lists, objects
 
@@ -51,21 +55,21 @@ class Judge:
         shown = self._transaction.find_shown(event.query_id)
         if shown is None:
             return _entered(event, now, "orphan", f"no list was shown under the query_id {event.query_id!r}")
-        in_force = self._in_force(shown.ranker)
-        if not in_force.rules.counts(event.action):
+        configuration = self._configuration(shown.ranker)
+        if not configuration.settings.counts(event.action):
             return _entered(event, now, "ignored", f"the action {event.action!r} does not count", shown=shown)
         if event.object_id not in shown.shown:
             detail = f"{event.object_id!r} was not in the list {event.query_id!r}"
             return _entered(event, now, "not_shown", detail, shown=shown)
-        return self._counted(event, shown, in_force)
+        return self._counted(event, shown, configuration)
 
-    def _counted(self, event: UserEvent, shown: Shown, in_force: InForce) -> Event:
+    def _counted(self, event: UserEvent, shown: Shown, configuration: Configuration) -> Event:
         """A click on a result that was shown: whether it is in time, and not too much of one source."""
-        now, closes_at = self._now, shown.at + in_force.rules.window
+        now, closes_at = self._now, shown.at + configuration.settings.window
         position = shown.shown.index(event.object_id) + 1
-        if event.source and (detail := self._too_much(event, shown, in_force.rules)):
+        if event.source and (detail := self._too_much(event, shown, configuration.settings)):
             return _entered(event, now, "held", detail, shown=shown, position=position)
-        if now >= closes_at or shown.seq <= in_force.flushed:
+        if now >= closes_at or shown.seq <= configuration.flushed_until:
             detail = f"the list was shown {now - shown.at:.0f} seconds ago and is closed"
             return _entered(event, now, "late", detail, shown=shown, position=position, closes_at=now)
         return _entered(event, now, "accepted", "", shown=shown, position=position, closes_at=closes_at)
@@ -79,17 +83,21 @@ class Judge:
         other = query_id != event.query_id or (source and event.source and source != event.source)
         return SQUATTED if other else "an event of this id was recorded before"
 
-    def _too_much(self, event: UserEvent, shown: Shown, rules: RankerSettings) -> str:
+    def _too_much(self, event: UserEvent, shown: Shown, settings: RankerSettings) -> str:
         """Why a source may not teach this; empty if it may. What it has done with a list, it may do again."""
         key, mine = (shown.ranker, event.source), (shown.seq, event.object_id)
         if key not in self._done:
-            since = self._now - rules.source_window
+            since = self._now - settings.source_window
             self._done[key] = set(self._transaction.read_contributions(*key, since=since))
         done = self._done[key]
         lists, times = {seq for seq, _ in done}, sum(name == event.object_id for _, name in done)
-        if mine not in done and rules.source_repeats is not None and times >= rules.source_repeats:
+        if mine not in done and settings.source_repeats is not None and times >= settings.source_repeats:
             return f"it counts {times} times already that this address or client chose {event.object_id!r}"
-        if shown.seq not in lists and rules.source_lists is not None and len(lists) >= rules.source_lists:
+        if (
+            shown.seq not in lists
+            and settings.source_lists is not None
+            and len(lists) >= settings.source_lists
+        ):
             return f"{len(lists)} lists of this address or client count already"
         done.add(mine)
         return ""
@@ -103,9 +111,9 @@ class Judge:
             self._deletions = [each for each in decisions if each.kind == DELETE]
         return lies_under(event.query_id, self._deletions)
 
-    def _in_force(self, ranker: str) -> InForce:
+    def _configuration(self, ranker: str) -> Configuration:
         if ranker not in self._found:
-            start = self._rankers.get(ranker) or InForce()
+            start = self._rankers.get(ranker) or Configuration()
             self._found[ranker] = start.within(self._transaction, ranker, self._policy_kinds)
         return self._found[ranker]
 
@@ -113,7 +121,7 @@ class Judge:
 def judged(
     transaction: Transaction,
     events: Sequence[UserEvent | str],
-    rankers: Mapping[str, InForce],
+    rankers: Mapping[str, Configuration],
     policy_kinds: PolicyKinds,
     at: float,
     *,

@@ -27,17 +27,17 @@ LISTS, CELLS = 50, 200_000  # of the log, to check a copy on
 MADE_UP, ROWS = 10, 8  # lists with extreme and missing features, and candidates of each
 
 
-def by_document(rules: RankerSettings) -> RankerSettings:
+def by_document(settings: RankerSettings) -> RankerSettings:
     """The rules under which a candidate's score depends on nothing but its own features."""
-    policy = rules.policy
+    policy = settings.policy
     if isinstance(policy, CallerOrderPolicy) and policy.layout.extra:
         policy = replace(policy, caller_order=0)
-    return replace(rules, scaling="running", policy=policy)
+    return replace(settings, scaling="running", policy=policy)
 
 
-def relearned(rules: RankerSettings, model: Model, learn: Callable[[RankerSettings], Model]) -> Model:
+def relearned(settings: RankerSettings, model: Model, learn: Callable[[RankerSettings], Model]) -> Model:
     """What the log of a model teaches by document, if it teaches anything."""
-    again = learn(by_document(rules))
+    again = learn(by_document(settings))
     if model.lists and not again.lists:
         raise NotPortable(
             f"none of the {model.lists:,} lists that {type(model.policy).__name__} drew can teach it "
@@ -61,8 +61,8 @@ def portable(
     if relearn and version is not None:
         raise SettingError("what the log teaches by document is learned now: leave out the version")
     model = ranker.view.model if version is None else past_model(ranker.history, version)
-    model = relearned(ranker.rules, model, relearn) if relearn else model
-    return written_out(model, ranker.view.in_force.names, store, ranker.name)
+    model = relearned(ranker.settings, model, relearn) if relearn else model
+    return written_out(model, ranker.view.configuration.names, store, ranker.name)
 
 
 def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -> PortableModel:
@@ -75,7 +75,7 @@ def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -
         raise NotPortable(
             f"{type(policy).__name__} scores {_what(policy)}: there are no weights of features to export"
         )
-    known = tuple(name for column, name in enumerate(names) if column not in model.dropped)
+    known = tuple(name for column, name in enumerate(names) if column not in model.retired)
     known = known[: model.width] if model.width else known
     if not known:
         raise NotPortable(f"ranker {ranker!r} has seen no features so far: there is no model to export")
@@ -183,7 +183,7 @@ def _made_up(model: Model, width: int) -> list[ScoredList]:
 
 
 def _scored(model: Model, features: FloatArray) -> ScoredList:
-    dropped = replace(model, dropped=())  # they are left out already
-    policy, scaled = dropped.ready(features)
+    every = replace(model, retired=())  # they are left out already
+    policy, scaled = every.ready(features)
     query = Query("", scaled, caller_scores=callers_order(len(features)))
     return ScoredList(features, policy.score(query).astype(np.float64))

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from rankloop.errors import SettingError
 from rankloop.service.core.finding import Finding
 from rankloop.service.http.routes.health_routes import diagnose
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_facade import ServiceFacade
 
 LOGGER = logging.getLogger("rankloop.service")
@@ -131,7 +131,7 @@ class Alerts:
 
     def _say(self, trouble: str) -> None:
         if trouble != self._trouble:
-            log_trouble(
+            warn_operator(
                 LOGGER,
                 "an alert could not be sent, and is tried again",
                 where=self._webhook.shown,
@@ -165,4 +165,4 @@ class AlertThread:
                 if self._service.leads:
                     self.alerts.look()
             except Exception as error:  # whatever it is, it looks again
-                log_trouble(LOGGER, "the doctor failed, and looks again", where="alerts", why=error)
+                warn_operator(LOGGER, "the doctor failed, and looks again", where="alerts", why=error)

@@ -107,9 +107,15 @@ class RankExecutor:
 
 def _kind(request: RankRequest, view: View) -> Kind:
     """Lists that cost about the same: sizes up to the next power of two."""
-    terms, n = view.in_force, len(request.candidates.object_ids)
+    configuration, n = view.configuration, len(request.candidates.object_ids)
     trial = view.trial.number if view.trial else 0  # arm B may be slow
-    return request.ranker, terms.settings, trial, n.bit_length(), len(terms.schema).bit_length()
+    return (
+        request.ranker,
+        configuration.settings_version,
+        trial,
+        n.bit_length(),
+        len(configuration.schema).bit_length(),
+    )
 
 
 def _computes_only(request: RankRequest, view: View) -> bool:
@@ -117,7 +123,7 @@ def _computes_only(request: RankRequest, view: View) -> bool:
 
     That is: policies of ours, no id that has to be looked up, and no feature to be written down first.
     """
-    known, other = view.in_force.schema.__contains__, view.opponent.model if view.opponent else None
+    known, other = view.configuration.schema.__contains__, view.opponent.model if view.opponent else None
     ours = is_ours(view.model.policy) and (other is None or is_ours(other.policy))
     return ours and request.query_id is None and all(map(known, request.candidates.names))
 

@@ -74,20 +74,20 @@ class JobRunner:
 
     def report(self, ranker: Ranker, number: int) -> JobReport:
         """A job as of now."""
-        jobs = ranker.view.in_force.jobs
+        jobs = ranker.view.configuration.jobs
         if number not in jobs:
             raise HistoryError(f"ranker {ranker.name!r} has no job {number}")
         return job_report(ranker, jobs[number], self._progress.get(number))
 
     def reports(self) -> list[JobReport]:
         """All jobs, the newest first."""
-        found = {number: each for each in self._rankers().values() for number in each.view.in_force.jobs}
+        found = {number: each for each in self._rankers().values() for number in each.view.configuration.jobs}
         return [self.report(each, number) for number, each in sorted(found.items(), reverse=True)]
 
     def find(self, number: int) -> Ranker:
         """Whose job it is."""
         for ranker in self._rankers().values():
-            if number in ranker.view.in_force.jobs:
+            if number in ranker.view.configuration.jobs:
                 return ranker
         raise HistoryError(f"there is no job {number}")
 
@@ -101,7 +101,7 @@ class JobRunner:
         """Do what waits; nothing that goes wrong with one job keeps another waiting."""
         with self._doing:
             for ranker in self._rankers().values():
-                while not self._stopped and ranker.leads and (waiting := ranker.view.in_force.waiting):
+                while not self._stopped and ranker.leads and (waiting := ranker.view.configuration.waiting):
                     if not self._do(ranker, waiting[0].number):
                         break
 
@@ -127,7 +127,7 @@ class JobRunner:
             if trouble != progress.trouble:
                 LOGGER.warning("job %d of ranker %r cannot go on just now: %s", number, ranker.name, trouble)
             progress.trouble = trouble
-        ended = not ranker.view.in_force.jobs[number].waits
+        ended = not ranker.view.configuration.jobs[number].waits
         with self._changed:
             self._changed.notify_all()
         return ended
@@ -141,7 +141,7 @@ class JobRunner:
                 self._changed.notify_all()  # another process may have done a job, or cancelled it
 
     def _under_way(self, ranker: Ranker, number: int) -> bool:
-        return under_way(ranker, ranker.view.in_force.jobs[number])
+        return under_way(ranker, ranker.view.configuration.jobs[number])
 
 
 class Jobs:

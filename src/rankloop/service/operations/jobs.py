@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from rankloop.errors import RequestError
 from rankloop.service.core.checkpoint import RefoldSpec
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.fold import Fold, PastRewritten
 from rankloop.service.core.history import END, History, first_width
 from rankloop.service.core.job_record import JobKind, LongJob, digest_of
@@ -50,11 +50,13 @@ class Progress:
     trouble: str = ""  # why it cannot go on just now
     kept: int = 0  # of these entries, how many when a checkpoint was last left
     said: Mapping[str, str] = field(default_factory=dict)  # by whom it was asked for, and why
-    before: InForce = field(default_factory=InForce, repr=False)  # what was in force when it was begun
+    before: Configuration = field(
+        default_factory=Configuration, repr=False
+    )  # what was in force when it was begun
 
     def __call__(self, fold: Fold) -> None:
         """Before each entry: note it, and stop if the job is not wanted any more."""
-        if self.stopped() or not self.ranker.view.in_force.jobs[self.number].waits:
+        if self.stopped() or not self.ranker.view.configuration.jobs[self.number].waits:
             raise Interrupted
         self.folded += 1
         self.position = fold.position
@@ -126,7 +128,7 @@ def ask(
     *,
     key: str = "",
     said: Mapping[str, str] = NOTHING,
-    check: Callable[[InForce], None] = lambda terms: None,  # noqa: ARG005
+    check: Callable[[Configuration], None] = lambda configuration: None,  # noqa: ARG005
 ) -> int:
     """Ask for a job; its number. Whoever asks for the same again gets the same job.
 
@@ -135,11 +137,11 @@ def ask(
     _ = ranker.fold  # one that is broken says so
     digest = digest_of(kind, body)
 
-    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
-        same = _asked_before(terms.jobs, kind, digest, key)
+    def choose(configuration: Configuration) -> tuple[str, Mapping[str, Any]] | int:
+        same = _asked_before(configuration.jobs, kind, digest, key)
         if same is not None:
             return same.number
-        check(terms)
+        check(configuration)
         asked = {"kind": kind, "body": body, "request": digest, **({"key": key} if key else {})}
         return "job", {**asked, **said}
 
@@ -154,7 +156,7 @@ def ask_to_relearn(
     key: str = "",
     said: Mapping[str, str] = NOTHING,
 ) -> int:
-    """Ask for the log to be learned again under other rules, which are then in force; the job's number."""
+    """Ask for the log to be learned again under other settings, which are then in force; the job's number."""
     body, check = {"settings": settings.to_json()}, partial(check_version, version)
     return ask(ranker, "relearn", body, key=key, said=said, check=check)
 
@@ -175,17 +177,17 @@ def _asked_before(jobs: Mapping[int, LongJob], kind: JobKind, digest: str, key: 
 def cancel(ranker: Ranker, number: int, said: Mapping[str, str]) -> None:
     """End a job that is not done; nothing comes of it."""
     if not end(ranker, number, "cancelled", said):
-        state = ranker.view.in_force.jobs[number].state
+        state = ranker.view.configuration.jobs[number].state
         raise ConflictError(f"job {number} cannot be cancelled: it is {state}")
 
 
 def end(ranker: Ranker, number: int, state: Literal["cancelled", "failed"], said: Mapping[str, str]) -> int:
     """Write down that nothing comes of a job; the entry's number, or 0 if the job has ended before."""
 
-    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
-        if number not in terms.jobs:
+    def choose(configuration: Configuration) -> tuple[str, Mapping[str, Any]] | int:
+        if number not in configuration.jobs:
             raise HistoryError(f"ranker {ranker.name!r} has no job {number}")
-        if not terms.jobs[number].waits:
+        if not configuration.jobs[number].waits:
             return 0
         return "job_end", {"job": number, "state": state, **said}
 
@@ -193,21 +195,21 @@ def end(ranker: Ranker, number: int, state: Literal["cancelled", "failed"], said
 
 
 def changed_settings(
-    settings: RankerSettings, said: Mapping[str, str], version: int | None, terms: InForce
+    settings: RankerSettings, said: Mapping[str, str], version: int | None, configuration: Configuration
 ) -> tuple[str, Mapping[str, Any]]:
     """The decision that puts settings into force; not while a job is about to put others."""
-    check_version(version, terms)
+    check_version(version, configuration)
     return "settings", {"settings": settings.to_json(), "relearn": False, **said}
 
 
-def check_version(version: int | None, terms: InForce) -> None:
+def check_version(version: int | None, configuration: Configuration) -> None:
     """Refuse to change other settings than those that somebody has looked at, or those about to come."""
-    if version is not None and version != terms.settings:
+    if version is not None and version != configuration.settings_version:
         raise ConflictError(
-            f"the settings were changed meanwhile: version {terms.settings} is in force, and you have seen "
-            f"version {version}; look at them again"
+            f"the settings were changed meanwhile: version {configuration.settings_version} is in force, "
+            f"and you have seen version {version}; look at them again"
         )
-    for job in terms.waiting:
+    for job in configuration.waiting:
         if job.kind == "relearn":
             raise ConflictError(
                 f"job {job.number} is about to put other settings into force: wait for it, or cancel it"
@@ -228,7 +230,7 @@ def version_of(report: JobReport) -> int:
 
 def carry_out(ranker: Ranker, store: Store, progress: Progress) -> None:
     """Do a job, or what is left of it; what is wrong with it ends it, all else may be tried again."""
-    number, progress.before = progress.number, ranker.refresh().in_force
+    number, progress.before = progress.number, ranker.refresh().configuration
     asked = next(each for each in store.read_decisions(ranker.name, kind="job", after=number - 1))
     kind, body = asked.body["kind"], asked.body["body"]
     progress.said = {name: asked.body[name] for name in ("by", "reason") if name in asked.body}
@@ -256,18 +258,18 @@ def _beside(ranker: Ranker, progress: Progress) -> History:
 
 
 def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, body: Mapping[str, Any]) -> None:
-    """Learn the log again, without some events or features, or under other rules, and swap that in."""
+    """Learn the log again, without some events or features, or under other settings, and swap that in."""
     history, decided = _beside(ranker, progress), 0
     if kind == "forget":
         check_events(ranker.name, store, body["events"])  # some may have been discarded
     if kind == "retire":
-        check_columns(ranker, ranker.view.in_force, body["columns"])
-    ids, dropped = frozenset(body.get("events", ())), frozenset(body.get("columns", ()))
+        check_columns(ranker, ranker.view.configuration, body["columns"])
+    ids, retired = frozenset(body.get("events", ())), frozenset(body.get("columns", ()))
     said = body.get("settings")
-    rules = None if said is None else RankerSettings.from_json(said, history.policy_kinds)
+    settings = None if said is None else RankerSettings.from_json(said, history.policy_kinds)
     effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
     while not decided:
-        spec = history.spec(END, without=ranker.fold.without | ids, rules=rules, dropped=dropped)
+        spec = history.spec(END, without=ranker.fold.without | ids, settings=settings, retired=retired)
         fold = _caught_up(history, history.begun(spec, END), spec, progress)
         ranker.history.prepare(spec, fold)
         decided = _swap_in(ranker, progress, *effect, fits=partial(_same_width, spec))
@@ -277,12 +279,12 @@ def _roll_back(ranker: Ranker, progress: Progress, body: Mapping[str, Any]) -> N
     """Rebuild an earlier model, and have it hold again; what was forgotten stays forgotten."""
     history, decided = _beside(ranker, progress), 0
     while not decided:
-        terms, without = ranker.view.in_force, ranker.fold.without
+        configuration, without = ranker.view.configuration, ranker.fold.without
         past = _returned_to(ranker, history, progress, body)
         model = _past_model(history, progress, past.version, without) if without else past
         ranker.history.remember(past.version, without, model)
         effect = {"to": past.version}
-        decided = _swap_in(ranker, progress, "rollback", effect, fits=partial(_same_settings, terms))
+        decided = _swap_in(ranker, progress, "rollback", effect, fits=partial(_same_settings, configuration))
 
 
 def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Mapping[str, Any]) -> Model:
@@ -292,7 +294,7 @@ def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Map
     if not 0 < target <= head.version:
         raise RequestError(f"no version {target}: {ranker.name!r} is at version {head.version}")
     past = _past_model(history, progress, target, frozenset())
-    if past.dropped != head.dropped:
+    if past.retired != head.retired:
         raise RequestError(
             f"version {target} is from before features were retired: it cannot hold again, for it knew them"
         )
@@ -308,7 +310,7 @@ def _past_model(history: History, progress: Progress, seq: int, without: frozens
     """The model after an entry."""
     if seq < history.base():
         return history.model(seq, without=without)
-    spec = history.spec(seq + 1, without=without, rules=None)
+    spec = history.spec(seq + 1, without=without, settings=None)
     return _caught_up(history, history.begun(spec, seq + 1), spec, progress, until=seq).model.apart()
 
 
@@ -330,27 +332,38 @@ def _caught_up(
 
 
 def _swap_in(
-    ranker: Ranker, progress: Progress, kind: str, body: Mapping[str, Any], *, fits: Callable[[InForce], bool]
+    ranker: Ranker,
+    progress: Progress,
+    kind: str,
+    body: Mapping[str, Any],
+    *,
+    fits: Callable[[Configuration], bool],
 ) -> int:
     """Write the decision that was prepared; 0 if what was prepared does not fit any more."""
 
-    def choose(terms: InForce) -> tuple[str, Mapping[str, Any]] | int:
-        if not terms.jobs[progress.number].waits:
+    def choose(configuration: Configuration) -> tuple[str, Mapping[str, Any]] | int:
+        if not configuration.jobs[progress.number].waits:
             raise Interrupted
-        if terms.deleted != progress.before.deleted:  # it may know them, or name them
+        if configuration.deleted != progress.before.deleted:  # it may know them, or name them
             raise PastRewritten("people's data were deleted meanwhile: it is begun anew")
-        return (kind, {**body, **progress.said, "job": progress.number}) if fits(terms) else 0
+        return (kind, {**body, **progress.said, "job": progress.number}) if fits(configuration) else 0
 
     return ranker.decide_if(choose)
 
 
-def _same_settings(before: InForce, terms: InForce) -> bool:
-    """Whether the rules are those by which it was found that an earlier model can hold again."""
-    return terms.settings == before.settings and terms.dropped.keys() == before.dropped.keys()
+def _same_settings(before: Configuration, configuration: Configuration) -> bool:
+    """Whether the settings are those by which it was found that an earlier model can hold again."""
+    return (
+        configuration.settings_version == before.settings_version
+        and configuration.retired.keys() == before.retired.keys()
+    )
 
 
-def _same_width(spec: RefoldSpec, terms: InForce) -> bool:
+def _same_width(spec: RefoldSpec, configuration: Configuration) -> bool:
     """Whether a refold would begin as wide as it did: features may have come meanwhile, or been retired."""
-    gone = spec.dropped | terms.dropped.keys()
-    same = spec.rules is None or first_width(spec.rules, len(terms.names) - len(gone)) == spec.width
-    return same and gone == spec.dropped
+    gone = spec.retired | configuration.retired.keys()
+    same = (
+        spec.settings is None
+        or first_width(spec.settings, len(configuration.names) - len(gone)) == spec.width
+    )
+    return same and gone == spec.retired

@@ -257,15 +257,15 @@ def _amend(transaction: Transaction, decision: Decision, events: set[str]) -> No
 def _cleaned(snapshot: Snapshot, lists: set[str], events: set[str]) -> Snapshot | None:
     """A snapshot without lists that it holds open and events that it passes over; None: it has none."""
     body = dict(snapshot.body)
-    troubled = any(repr(name) in body.get("trouble", "") for name in lists)
+    named = any(repr(name) in body.get("problem", "") for name in lists)
     searched = json.dumps(body.get("promise", {}))
     known = any(json.dumps(name)[1:-1] in searched for name in lists)
-    if not (lists & body["open"].keys() or events.intersection(body["without"]) or troubled or known):
+    if not (lists & body["open"].keys() or events.intersection(body["without"]) or named or known):
         return None
     for name in ("open", "shown_at"):
         body[name] = {key: value for key, value in body.get(name, {}).items() if key not in lists}
     body["without"] = [each for each in body["without"] if each not in events]
-    body["trouble"] = "" if troubled else body.get("trouble", "")
+    body["problem"] = "" if named else body.get("problem", "")
     if "promise" in body:
         others = [each for each in body["promise"]["searches"] if each[0] not in lists]
         searches = [_search_without(each, lists) for each in others]

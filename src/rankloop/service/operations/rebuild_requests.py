@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.finding import Finding
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.service_errors import ConflictError
@@ -27,18 +27,18 @@ def retire_body(
     said = list(dict.fromkeys(names))
     if bool(said) == (unused_for is not None):
         raise RequestError("features are retired by their names, or by unused_for=days, one of them")
-    terms = ranker.refresh().in_force
+    configuration = ranker.refresh().configuration
     for name in said:
-        if name not in terms.schema:
-            choices = suggest_name(name, terms.schema) if terms.schema else "it has none"
+        if name not in configuration.schema:
+            choices = suggest_name(name, configuration.schema) if configuration.schema else "it has none"
             raise RequestError(f"{ranker.name!r} has no feature {name!r}: {choices}; nothing was retired")
     chosen = sorted(said if unused_for is None else unused(ranker, store, unused_for))
     if not chosen:
         raise RequestError(
             f"every feature of {ranker.name!r} was sent in the last {unused_for:g} days, or no list was shown"
         )
-    columns = [terms.schema[name] for name in chosen]
-    check_columns(ranker, terms, columns)
+    columns = [configuration.schema[name] for name in chosen]
+    check_columns(ranker, configuration, columns)
     return {"names": chosen, "columns": columns}
 
 
@@ -47,7 +47,7 @@ def retired_before(ranker: Ranker, store: Store, names: Iterable[str], key: str)
 
     The features of one that is done are gone, so that it could not be asked for again.
     """
-    jobs = ranker.refresh().in_force.jobs.values()
+    jobs = ranker.refresh().configuration.jobs.values()
     number = next((job.number for job in jobs if key and job.key == key and job.kind == "retire"), 0)
     if not number:
         return 0
@@ -57,18 +57,18 @@ def retired_before(ranker: Ranker, store: Store, names: Iterable[str], key: str)
     return number
 
 
-def check_columns(ranker: Ranker, terms: InForce, columns: Collection[int]) -> None:
+def check_columns(ranker: Ranker, configuration: Configuration, columns: Collection[int]) -> None:
     """Refuse features that are gone, and those from before the log's beginning: what knew them stays."""
-    gone = [terms.names[each] for each in columns if each in terms.dropped]
+    gone = [configuration.names[each] for each in columns if each in configuration.retired]
     if gone:
         raise RequestError(f"the feature {gone[0]!r} of {ranker.name!r} was retired meanwhile")
     base = ranker.history.base()
     policy_kinds = (
-        in_force(ranker.history.store, ranker.name, ranker.history.policy_kinds, until=base).names
+        configuration_at(ranker.history.store, ranker.name, ranker.history.policy_kinds, until=base).names
         if base
         else ()
     )
-    kept = [terms.names[each] for each in columns if each < len(policy_kinds)]
+    kept = [configuration.names[each] for each in columns if each < len(policy_kinds)]
     if kept:
         raise RequestError(
             f"the log of {ranker.name!r} was discarded up to entry {base}, and what was learned before knows "
@@ -91,7 +91,7 @@ def unused(ranker: Ranker, store: Store, days: float, *, last: int = EVERY_LIST)
         if each.at >= since
         for name in each.body["names"]
     }
-    unseen = {name: column for name, column in ranker.view.in_force.schema.items() if name not in young}
+    unseen = {name: column for name, column in ranker.view.configuration.schema.items() if name not in young}
     asked = False
     for shown in store.read_impressions(ranker.name, newest=last) if unseen else ():
         if shown.at < since:

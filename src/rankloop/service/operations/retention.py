@@ -68,7 +68,7 @@ def retain(
     if base is None:
         return Retained(0, 0, ranker.history.base())
     keep_findings(ranker, store, base.seq)
-    start, oldest = base.seq, base.at - ranker.rules.window
+    start, oldest = base.seq, base.at - ranker.settings.window
     clock = ranker.now()
 
     def job(transaction: Transaction) -> int | None:

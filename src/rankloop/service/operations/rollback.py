@@ -41,7 +41,7 @@ def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Sel
 
     A choice of events is the same if it chose the same then: later ones may have come, and some be deleted.
     """
-    jobs = ranker.refresh().in_force.jobs.values()
+    jobs = ranker.refresh().configuration.jobs.values()
     job = next((each for each in jobs if key and each.key == key and each.kind == "forget"), None)
     if job is None:
         return 0

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankloop.errors import RequestError
-from rankloop.service.core.configuration import in_force
+from rankloop.service.core.configuration import configuration_at
 from rankloop.service.core.settings_change import ChangedField
 from rankloop.service.reports.decision_log import in_words
 from rankloop.service.service_errors import ConflictError, HistoryError
@@ -92,7 +92,7 @@ def _plan(service: ServiceFacade, decision: Decision, told: tuple[int, str, str,
     if kind not in ways:
         raise Refused("It is no decision of an operator.")
     sentences, changes, do = ways[kind](service, decision)
-    head = service.ranker(ranker).view.in_force.position if ranker else seq_of(service.store)
+    head = service.ranker(ranker).view.configuration.position if ranker else seq_of(service.store)
     said = f"{told}{head}{sentences}{[(each.name, each.after) for each in changes]}"
     confirm = hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
     return Plan(UndoPreview(*told, True, sentences, changes, confirm), do)
@@ -102,7 +102,7 @@ Way = tuple[tuple[str, ...], tuple[ChangedField, ...], Callable[[str, str], obje
 
 
 def _mode(service: ServiceFacade, decision: Decision) -> Way:
-    ranker, now = decision.ranker, service.ranker(decision.ranker).view.in_force
+    ranker, now = decision.ranker, service.ranker(decision.ranker).view.configuration
     if now.mode_since != decision.seq:
         raise Refused(f"The mode was changed again since, by decision {now.mode_since}: undo that one.")
     before = [each for each in service.store.read_decisions(ranker, kind="mode") if each.seq < decision.seq]
@@ -122,7 +122,7 @@ def _mode(service: ServiceFacade, decision: Decision) -> Way:
 def _settings(service: ServiceFacade, decision: Decision) -> Way:
     ranker = decision.ranker
     found = service.ranker(ranker)
-    version = found.view.in_force.settings
+    version = found.view.configuration.settings_version
     if version != decision.seq:
         raise Refused(f"The settings were changed again since, by decision {version}: undo that one.")
     before = [
@@ -130,16 +130,18 @@ def _settings(service: ServiceFacade, decision: Decision) -> Way:
     ]
     if not before:
         raise Refused("The ranker began with them: there are no settings before.")
-    terms = in_force(service.store, ranker, found.history.policy_kinds, until=decision.seq - 1)
-    if terms.trouble:
-        raise Refused(f"The settings before cannot be read any more: {terms.trouble}.")
-    seen = service.preview(ranker, terms.rules)
+    configuration = configuration_at(
+        service.store, ranker, found.history.policy_kinds, until=decision.seq - 1
+    )
+    if configuration.problem:
+        raise Refused(f"The settings before cannot be read any more: {configuration.problem}.")
+    seen = service.preview(ranker, configuration.settings)
     sentences = [f"Ranker {ranker!r} would have the settings of decision {before[-1].seq} again."]
     if decision.body.get("relearn"):
         sentences.append("The log was learned again with it: that stays, unless it is told below.")
 
     def do(by: str, reason: str) -> object:
-        return service.configure(ranker, terms.rules, version=version, by=by, reason=reason)
+        return service.configure(ranker, configuration.settings, version=version, by=by, reason=reason)
 
     return (*sentences, *seen.sentences), seen.changes, do
 

@@ -103,7 +103,7 @@ def _state(service: ServiceFacade, name: str, health: RankerHealth) -> tuple[str
     ranker = service.ranker(name)
     if ranker.starting:
         return "starting", "accent", "Its log is being folded; until then it shows your own order."
-    under_way = [number for number, job in ranker.view.in_force.jobs.items() if job.waits]
+    under_way = [number for number, job in ranker.view.configuration.jobs.items() if job.waits]
     if under_way:
         job = service.job(under_way[0])
         return "job running", "accent", f"A {job.kind} is under way, {100 * job.progress:.0f} % done."

@@ -55,14 +55,14 @@ async def settings(
     name = ranker or first_ranker(context.service)
     if not name:
         return pages.show(request, "settings.html", section="/settings", ranker="")
-    in_force = context.service.ranker(name).view.in_force
+    configuration = context.service.ranker(name).view.configuration
     return pages.show(
         request,
         "settings.html",
         section="/settings",
         ranker=name,
-        seen=in_force.settings,
-        groups=list(grouped(in_force.rules.to_json())),
+        seen=configuration.settings_version,
+        groups=list(grouped(configuration.settings.to_json())),
         done=DONE.get(done, ""),
     )
 

@@ -40,7 +40,7 @@ class RankerHealth:
         """The state of a ranker."""
         view, fold = ranker.view, None if ranker.broken else ranker.fold
         return cls(
-            mode=view.in_force.mode,
+            mode=view.configuration.mode,
             policy=write_name(view.model.policy),
             model=view.model.version,
             position=fold.position if fold else 0,
@@ -52,8 +52,8 @@ class RankerHealth:
             losing=ranker.lists.losing,
             ignored=view.ignored,
             broken=ranker.broken,
-            trouble=ranker.trouble or view.in_force.trouble,
-            refusal=fold.trouble if fold else "",
+            trouble=ranker.problem or view.configuration.problem,
+            refusal=fold.problem if fold else "",
             promise=promise_report(ranker),
         )
 

@@ -121,7 +121,7 @@ def learned_between(ranker: Ranker, before: int, after: int | None = None) -> Le
 
 def names_of(ranker: Ranker, model: Model) -> Sequence[str]:
     """The features that a model has learned with, by column."""
-    kept = [n for column, n in enumerate(ranker.view.in_force.names) if column not in model.dropped]
+    kept = [n for column, n in enumerate(ranker.view.configuration.names) if column not in model.retired]
     return kept[: model.width]
 
 

@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from rankloop.errors import RequestError
 from rankloop.policies import AdPolicy, Policy
 from rankloop.policy import KnowsCertainOrders, KnowsDeviations
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.make_list import Listing
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
@@ -89,12 +89,14 @@ def named(object_id: str, title: str = "") -> str:
     return f"{title} ({object_id})" if title and title != object_id else repr(object_id)
 
 
-def explain_past(shown: Impression, history: History, terms: InForce, a: str, b: str) -> Explanation:
-    """Compare two results of a past list; `terms`, whatever is in force now, have the features' names."""
+def explain_past(
+    shown: Impression, history: History, configuration: Configuration, a: str, b: str
+) -> Explanation:
+    """Compare two results of a past list; `configuration` has the features' names."""
     model = history.model(shown.model)
-    names = [name for column, name in enumerate(terms.names) if column not in model.dropped]
+    names = [name for column, name in enumerate(configuration.names) if column not in model.retired]
     if model.policy.reads == "context":
-        names = list(terms.context)
+        names = list(configuration.context_schema)
     return explain(shown, model, names, a, b, again=listed_again(shown, history))
 
 

@@ -21,7 +21,7 @@ from rankloop.evaluation import (
 )
 from rankloop.naming import write_name
 from rankloop.policies import Policy
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -61,15 +61,15 @@ class Target:
 
     name: str
     model: Model
-    terms: InForce | None = None  # of another ranker, whose columns the model knows
+    configuration: Configuration | None = None  # of another ranker, whose columns the model knows
 
-    def asked(self, shown: Impression, own: InForce) -> tuple[Policy, Query]:
+    def asked(self, shown: Impression, own: Configuration) -> tuple[Policy, Query]:
         """The policy and the query of a list, as the policy sees it."""
-        if self.terms is None:
+        if self.configuration is None:
             return _asked(self.model, shown)
         ever = {name: column for column, name in enumerate(own.names)}  # retired ones, too
-        raw = renamed(shown.features, ever, self.terms.schema)
-        context = renamed(shown.context[None], own.context, self.terms.context)[0]
+        raw = renamed(shown.features, ever, self.configuration.schema)
+        context = renamed(shown.context[None], own.context_schema, self.configuration.context_schema)[0]
         return _asked(self.model, replace(shown, features=raw, context=context))
 
 
@@ -118,14 +118,17 @@ def what_if(
 
 def _target(ranker: Ranker, target: Policy | Ranker, until: int) -> Target:
     if isinstance(target, Ranker):
-        return Target(f"ranker {target.name}", target.view.model, target.view.in_force)
-    rules = ranker.rules.with_policy(target)
-    return Target(write_name(target), ranker.history.again(until, rules=rules).model.apart())
+        return Target(f"ranker {target.name}", target.view.model, target.view.configuration)
+    rules = ranker.settings.with_policy(target)
+    return Target(write_name(target), ranker.history.again(until, settings=rules).model.apart())
 
 
 def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
     """The closed lists that were shown as a policy drew them, each draw once."""
-    closed, unguarded = store.time(ranker.now()) - ranker.rules.window, unguarded_versions(store, ranker.name)
+    closed, unguarded = (
+        store.time(ranker.now()) - ranker.settings.window,
+        unguarded_versions(store, ranker.name),
+    )
     found, left_out, seen = list[Impression](), Counter[str](), set[tuple[str, str]]()
     for each in store.read_impressions(ranker.name):
         key = unit_of(each.session_id, each.client_id, each.query_id), each.user_query
@@ -153,7 +156,7 @@ def clicked(store: Store, ranker: str, rules: RankerSettings) -> dict[str, set[i
 def _logged(
     lists: list[Impression], ranker: Ranker, store: Store, target: Target, depth: int, asking: Asking
 ) -> Iterator[LoggedList]:
-    clicks, own = clicked(store, ranker.name, ranker.rules), ranker.view.in_force
+    clicks, own = clicked(store, ranker.name, ranker.settings), ranker.view.configuration
     for each in lists:
         hits = clicks.get(each.query_id, set())
         policy, query = target.asked(each, own)

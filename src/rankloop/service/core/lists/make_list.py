@@ -120,20 +120,23 @@ def serve(
     is another; `context` are features of who asks, by column of their schema. If clicks are promised,
     `promised` says whether the list may depart from the caller's order.
     """
-    in_force, candidates = view.in_force, request.candidates
+    configuration, candidates = view.configuration, request.candidates
     trial, arm = view.trial, ""
     if trial is not None:
         arm = arm_of(trial, unit_of(request.session_id, request.client_id, query_id))
     own = promised is not None and promised.arm != "learned"
-    fair, held = in_force.rules.fair, not fallback and in_force.mode in HELD and arm != "B" and not own
-    account = account_of(request, fair, in_force.account, ahead) if fair else None
+    fair, held = (
+        configuration.settings.fair,
+        not fallback and configuration.mode in HELD and arm != "B" and not own,
+    )
+    account = account_of(request, fair, configuration.account, ahead) if fair else None
     if fallback:
         listing = callers_order(request, raw)
     else:
         listing = listed(view, request, raw, query_id, seed, account if held else None, context, arm, own)
     exposure = None
     if account:
-        guarded = in_force.rules.max_displacement is not None
+        guarded = configuration.settings.max_displacement is not None
         exposure = exposed(
             account,
             listing.order,
@@ -146,9 +149,9 @@ def serve(
     provenance = Provenance(
         ranker=request.ranker,
         model=view.model.version,
-        settings=in_force.settings,
+        settings=configuration.settings_version,
         policy="" if fallback else type(view.model.policy).__name__,  # none had a part in the caller's order
-        mode=in_force.mode,
+        mode=configuration.mode,
         seed=seed,
         explored_pairs=listing.explored,
         fallback=fallback or None,
@@ -208,14 +211,14 @@ def listed(
     arm: str = "",
     own: bool = False,
 ) -> Listing:
-    """A list under the rules, held to an exposure account if there is one, for an arm of a trial if one runs.
+    """A list by its settings, held to an exposure account if there is one, for an arm of a trial if one runs.
 
     With `own` it is the caller's order all the same, and the draw is there to learn from.
 
     The policy ranks the candidates that are not pinned, and later learns from their part of the list: so its
     evidence is right, and a position that was not its choice teaches nothing.
     """
-    mode = view.in_force.mode
+    mode = view.configuration.mode
     candidates, asker = request.candidates, asker_of(request.user, context)
     policy, query = view.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
     scores = policy.score(query)
@@ -227,7 +230,7 @@ def listed(
     if room:
         among = certain[np.ix_(free, free)] if pins and certain is not None else certain
         part, standing = (query.take(free), scores[free]) if pins else (query, scores)
-        plain = not pins and view.in_force.rules.unguarded
+        plain = not pins and view.configuration.settings.unguarded
         codes = account.codes[free] if account and account.binds else None
         deep = account is not None and account.pressed  # a guess that saves drawing twice: lists are the same
         choice = _choose(policy, part, standing, among, room, view, seed, codes if deep else None)
@@ -237,7 +240,7 @@ def listed(
             known = among if mode == "explore" else None  # without experiments, the order by score is kept to
             keep = not plain or k > PAGE  # the only page of a plain list was just found not to stay
             merge = merged(account, choice.drawn, known, free=free, pins=pins, k=k, seed=seed, keep=keep)
-            choice = _held(choice, merge, standing, room, view.in_force.rules)
+            choice = _held(choice, merge, standing, room, view.configuration.settings)
     if room and own:
         choice = Choice(list(range(room)), choice.draw)
     elif room and arm in ("B", "AB"):
@@ -330,20 +333,20 @@ def _choose(
     groups: IntArray | None,
 ) -> Choice:
     """The list of the free candidates; with their `groups`, also what is needed to merge it."""
-    mode, rules = view.in_force.mode, view.in_force.rules
+    mode, settings = view.configuration.mode, view.configuration.settings
     if mode == "passthrough":
         return Choice(list(range(k)))
     if mode == "frozen":
         reference = by_score(scores)
-        return Choice(bounded(reference, rules, k), drawn=reference if groups is not None else [])
+        return Choice(bounded(reference, settings, k), drawn=reference if groups is not None else [])
     deep = groups if mode == "explore" else None
     draw, drawn = _draw(policy, query, certain, k, seed, deep)
     if mode == "shadow":
         return Choice(list(range(k)), draw)
     if mode == "exploit":
         reference = by_score(scores)
-        return Choice(bounded(reference, rules, k), draw, reference if groups is not None else [])
-    return Choice(explored(draw.order.tolist(), scores, rules, k), draw, drawn)
+        return Choice(bounded(reference, settings, k), draw, reference if groups is not None else [])
+    return Choice(explored(draw.order.tolist(), scores, settings, k), draw, drawn)
 
 
 def _draw(
@@ -377,12 +380,12 @@ def _teaches(policy: Policy, choice: Choice) -> bool:
     return choice.rows == draw.order.tolist() or policy.with_order(draw, np.array(choice.rows)) is not None
 
 
-def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, rules: RankerSettings) -> Choice:
+def _held(choice: Choice, merge: Merge, scores: FloatArray, k: int, settings: RankerSettings) -> Choice:
     """The merged list, as far as the guardrails allow it; what they undo stays in the account."""
     rows = merge.order
-    if rules.max_displacement is not None:
+    if settings.max_displacement is not None:
         there = set(rows)
-        rows = bounded(rows + [row for row in by_score(scores) if row not in there], rules, k)
+        rows = bounded(rows + [row for row in by_score(scores) if row not in there], settings, k)
     return Choice(rows, choice.draw, choice.drawn, choice.rows, merge)
 
 
@@ -392,7 +395,7 @@ def _other(
     """The free candidates as arm B has them, as indices of the free ones."""
     if view.opponent is None:
         raise ValueError("arm B of the trial that runs is not to be had")
-    order = view.opponent.order(request, raw, context, query_id, view.in_force)
+    order = view.opponent.order(request, raw, context, query_id, view.configuration)
     index = np.full(request.n, -1)
     index[free] = np.arange(len(free))
     found: list[int] = [row for row in index[order].tolist() if row >= 0]
@@ -404,7 +407,7 @@ def _against(
 ) -> Choice:
     """The list of arm B, or one of both arms, in place of what was chosen; the draw stays to learn from."""
     if arm == "B":
-        return Choice(bounded(other, view.in_force.rules, k), choice.draw)
+        return Choice(bounded(other, view.configuration.settings, k), choice.draw)
     there, trial = set(choice.rows), cast("Trial", view.trial)
     whole = choice.rows + [row for row in by_score(scores) if row not in there]
     both = interleaved(trial, whole, other, k, seed)

@@ -54,19 +54,19 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
     return [pins[position] if position in pins else next(rest) for position in range(1, k + 1)]
 
 
-def explored(drawn: list[int], scores: FloatArray, rules: RankerSettings, k: int) -> list[int]:
-    """The list that was drawn, as far as the rules allow it."""
-    if rules.max_displacement is None:
+def explored(drawn: list[int], scores: FloatArray, settings: RankerSettings, k: int) -> list[int]:
+    """The list that was drawn, as far as the settings allow it."""
+    if settings.max_displacement is None:
         return drawn
     shown = set(drawn)
-    return bounded(drawn + [row for row in by_score(scores) if row not in shown], rules, k)
+    return bounded(drawn + [row for row in by_score(scores) if row not in shown], settings, k)
 
 
-def bounded(wanted: list[int], rules: RankerSettings, k: int) -> list[int]:
-    """The first `k` that are wanted, none farther from the caller's own position than the rules allow."""
-    if rules.max_displacement is None:
+def bounded(wanted: list[int], settings: RankerSettings, k: int) -> list[int]:
+    """The first `k` that are wanted, none farther from the caller's own position than the settings allow."""
+    if settings.max_displacement is None:
         return wanted[:k]
-    return limit_displacement(wanted, rules.max_displacement, k)
+    return limit_displacement(wanted, settings.max_displacement, k)
 
 
 def pairs_shown(shown: IntArray) -> tuple[IntArray, IntArray]:

@@ -20,7 +20,7 @@ from rankloop.service.core.lists.rank_request import RankRequest, context_by_col
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.live_state import AccountBook
 from rankloop.service.extensions.promise.live_state import PromiseBook
-from rankloop.service.operator_log import log_trouble
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.store import (
     ConnectionLost,
     ExposureSum,
@@ -71,14 +71,17 @@ class RankedLists:
         self._check_size(request)
         view, raw = self._features(request)
         context = NO_CONTEXT
-        if request.context or view.in_force.context:
-            context = context_by_column(request.context, view.in_force.context)
+        if request.context or view.configuration.context_schema:
+            context = context_by_column(request.context, view.configuration.context_schema)
         person = request.session_id or request.client_id
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
         reason = self._fault()
-        since, key = at - view.in_force.rules.window, (person, request.user_query) if person else ("", "")
-        number = view.in_force.account
+        since, key = (
+            at - view.configuration.settings.window,
+            (person, request.user_query) if person else ("", ""),
+        )
+        number = view.configuration.account
         standing = self.account.ahead(number) if number else {}
         ahead = self.account.ahead(number, key, since) if number else {}
         make = partial(
@@ -109,7 +112,7 @@ class RankedLists:
         self._check_size(request)
         view, raw = self._features(request)
         name = request.query_id or ""
-        shadow = View(in_force=replace(view.in_force, mode="shadow", trial=None), model=view.model)
+        shadow = View(configuration=replace(view.configuration, mode="shadow", trial=None), model=view.model)
         seed = sticky_seed(self.name, name)
         return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
 
@@ -126,7 +129,7 @@ class RankedLists:
             seed=seed,
             at=at,
             fallback=reason,
-            ahead=self.account.ahead(view.in_force.account),
+            ahead=self.account.ahead(view.configuration.account),
             promised=self._promised(view, request, query_id, at),
         )
 
@@ -156,7 +159,7 @@ class RankedLists:
 
     def refresh_account(self) -> None:
         """Take in what the log says of exposure, also what other processes wrote; without waiting."""
-        number = self._view().in_force.account
+        number = self._view().configuration.account
 
         def done(future: Future[Sequence[ExposureSum]]) -> None:
             self._reading_account = False
@@ -173,29 +176,31 @@ class RankedLists:
         """The candidates' features, and the view whose columns they and those of who asks have."""
         view, candidates = self._view(), request.candidates
         names, schema = self._usual
-        usual = candidates.names is names and view.in_force.schema is schema  # nothing to look up
-        unknown = [] if usual else candidates.new_names(view.in_force.schema)
-        asking = [name for name in request.context if name not in view.in_force.context]
+        usual = candidates.names is names and view.configuration.schema is schema  # nothing to look up
+        unknown = [] if usual else candidates.new_names(view.configuration.schema)
+        asking = [name for name in request.context if name not in view.configuration.context_schema]
         if unknown or asking:
             view = self._extend({"schema": unknown, "context": asking})
         elif usual:
             return view, candidates.values
-        raw = candidates.by_column(view.in_force.schema, len(view.in_force.names))
+        raw = candidates.by_column(view.configuration.schema, len(view.configuration.names))
         if raw is candidates.values and isinstance(candidates.names, tuple):
-            self._usual = candidates.names, view.in_force.schema
+            self._usual = candidates.names, view.configuration.schema
         return view, raw
 
     def _check_size(self, request: RankRequest) -> None:
-        most = self._view().in_force.rules.max_candidates
+        most = self._view().configuration.settings.max_candidates
         if request.n > most:
             raise RequestError(f"expected 1 to {most} candidates, found {request.n}")
 
     def _promised(self, view: View, request: RankRequest, query_id: str, at: float) -> Promised | None:
-        terms = view.in_force
-        if terms.rules.promise is None:
+        configuration = view.configuration
+        if configuration.settings.promise is None:
             return None
-        key, window = _asking(request), terms.rules.window
-        return self.budget.assign(terms.promise, terms.rules.promise, query_id, key, at=at, window=window)
+        key, window = _asking(request), configuration.settings.window
+        return self.budget.assign(
+            configuration.promise, configuration.settings.promise, query_id, key, at=at, window=window
+        )
 
     def _showing(self, shown: Impression) -> None:
         """Count a list that is shown now, before it is written."""
@@ -217,7 +222,7 @@ class RankedLists:
     def _lost(self, lists: int) -> None:
         """Some could not be written down, but were shown: a list is better than none."""
         if not self.losing:
-            log_trouble(
+            warn_operator(
                 LOGGER,
                 "lists are shown and cannot be written down: clicks on them will be orphans",
                 where=f"ranker {self.name!r}",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.policies import Random
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.candidate_columns import Candidates
 from rankloop.service.core.lists.make_list import Draft, Listing, listed, serve
@@ -89,21 +89,23 @@ def ahead_of(shown: Impression) -> dict[str, int]:
 def view_of(shown: Impression, history: History) -> View:
     """What was in force and learned when a list was made; a fallback depended on neither policy nor model."""
     account = 0 if shown.exposure is None else shown.exposure.account
-    terms = InForce(settings=shown.settings, mode=shown.mode, account=account)  # type: ignore[arg-type]  # typed by text
+    configuration = Configuration(settings_version=shown.settings, mode=shown.mode, account=account)  # type: ignore[arg-type]  # typed by text
     opponent = None
     if shown.assignment is not None:
         trial = history.trial(shown.assignment.trial)
-        now = history.terms(since=trial.number)
-        terms = replace(terms, trial=trial, schema=now.schema, context=now.context)
+        now = history.configuration_since(since=trial.number)
+        configuration = replace(
+            configuration, trial=trial, schema=now.schema, context_schema=now.context_schema
+        )
         if shown.assignment.arm != "A" and not shown.fallback:
             opponent = opponent_of(trial, history)
     if shown.fallback:
-        rules = RankerSettings(fair=history.fair(shown.settings)) if account else RankerSettings()
+        settings = RankerSettings(fair=history.fair(shown.settings)) if account else RankerSettings()
         model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
-        return View(in_force=replace(terms, rules=rules), model=model)
-    rules = history.settings(shown.settings)
+        return View(configuration=replace(configuration, settings=settings), model=model)
+    settings = history.settings(shown.settings)
     model = history.model(shown.model)
-    return View(in_force=replace(terms, rules=rules), model=model, opponent=opponent)
+    return View(configuration=replace(configuration, settings=settings), model=model, opponent=opponent)
 
 
 def request_of(shown: Impression) -> RankRequest:

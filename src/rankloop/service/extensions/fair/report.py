@@ -115,7 +115,7 @@ def exposure_report(
         until=until,
         account=_account(ranker, store, since, until, steps),
         total=_total(total),
-        findings=tuple(findings(ranker.rules, total)),
+        findings=tuple(findings(ranker.settings, total)),
     )
 
 
@@ -125,11 +125,11 @@ def tally_exposure(store: Store, ranker: str, *, since: float, until: float) -> 
     return found[0] if found else ExposureTally(start=since)
 
 
-def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
+def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
     """What is not as it should be with the exposure of a ranker, in words."""
-    if rules.fair is None:
+    if settings.fair is None:
         return
-    yield from rules.fair.warnings
+    yield from settings.fair.warnings
     few, most = 20, 0.05  # lists from which nothing follows, and a share that is no accident
     if total.lists < few:
         return
@@ -138,10 +138,10 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
     others = names[OTHERS].candidates if OTHERS in names else 0
     if len(names) == 1:
         yield f"all its candidates are of one group, {next(iter(names))!r}: is `group` sent with each?"
-    elif isinstance(rules.fair.shares, str) and others > most * candidates:
+    elif isinstance(settings.fair.shares, str) and others > most * candidates:
         yield f"{others} of {candidates} candidates came without a group: they share an account as others"
-    if not isinstance(rules.fair.shares, str):
-        for name, share in rules.fair.shares.items():
+    if not isinstance(settings.fair.shares, str):
+        for name, share in settings.fair.shares.items():
             if share and name not in names:
                 yield f"the group {name!r} has a share of {share:g} and no candidate of it came"
     if total.outside > most * max(total.held, 1):
@@ -157,22 +157,24 @@ def findings(rules: RankerSettings, total: ExposureTally) -> Iterable[str]:
 
 
 def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
-    terms = ranker.view.in_force
-    if terms.rules.fair is None:
+    configuration = ranker.view.configuration
+    if configuration.settings.fair is None:
         return None
     began = [
-        each.at for each in store.read_decisions(ranker.name, kind="settings") if each.seq == terms.account
+        each.at
+        for each in store.read_decisions(ranker.name, kind="settings")
+        if each.seq == configuration.account
     ]
     parts = store.exposure_in_parts(
-        ranker.name, account=terms.account, since=since, until=until, parts=steps, least=FEWEST
+        ranker.name, account=configuration.account, since=since, until=until, parts=steps, least=FEWEST
     )
-    mine = [each for each in store.read_totals(ranker.name) if each.account == terms.account]
+    mine = [each for each in store.read_totals(ranker.name) if each.account == configuration.account]
     return AccountReport(
-        number=terms.account,
+        number=configuration.account,
         since=began[0] if began else None,
-        tolerance=terms.rules.fair.tolerance,
-        most=terms.rules.fair.most,
-        settings=terms.rules.fair.to_json(),
+        tolerance=configuration.settings.fair.tolerance,
+        most=configuration.settings.fair.most,
+        settings=configuration.settings.fair.to_json(),
         groups=tuple(map(_group_account, mine)),
         steps=tuple(_course(parts, {each.group: each.ahead for each in mine})),
     )

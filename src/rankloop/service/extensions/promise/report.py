@@ -31,7 +31,7 @@ class PromiseReport:
 
 def promise_report(ranker: Ranker) -> PromiseReport | None:
     """How the promise stands, if clicks are promised."""
-    settings, standing = ranker.rules.promise, ranker.standing
+    settings, standing = ranker.settings.promise, ranker.standing
     return None if settings is None or standing is None else told(settings, standing)
 
 

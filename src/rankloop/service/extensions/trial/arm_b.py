@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.policies.policy_names import read_policy
-from rankloop.service.core.configuration import InForce, in_force
+from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.placement import by_score
 from rankloop.service.core.lists.rank_request import RankRequest
@@ -23,17 +23,17 @@ class Opponent:
 
     trial: int  # whose arm it is
     model: Model | None = None
-    terms: InForce | None = None  # whose schema the model's columns are; None: the ranker's own
+    configuration: Configuration | None = None  # whose schema the model's columns are; None: the ranker's own
 
     def order(
-        self, request: RankRequest, raw: FloatArray, context: FloatArray, query_id: str, own: InForce
+        self, request: RankRequest, raw: FloatArray, context: FloatArray, query_id: str, own: Configuration
     ) -> IntArray:
         """All candidates, the best first; `raw` and `context` are by column of the ranker's `own` schemas."""
         if self.model is None:
             return np.arange(request.n)
-        if self.terms is not None:
-            raw = renamed(raw, own.schema, self.terms.schema)
-            context = renamed(context[None], own.context, self.terms.context)[0]
+        if self.configuration is not None:
+            raw = renamed(raw, own.schema, self.configuration.schema)
+            context = renamed(context[None], own.context_schema, self.configuration.context_schema)[0]
         candidates, asker = request.candidates, asker_of(request.user, context)
         policy, query = self.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
         return np.array(by_score(policy.score(query)), dtype=np.int64)
@@ -58,11 +58,11 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
     settings, store, policy_kinds = trial.settings, history.store, history.policy_kinds
     if settings.ranker:
         model = History(settings.ranker, store, policy_kinds).model(trial.model)
-        terms = in_force(store, settings.ranker, policy_kinds, until=trial.number)
-        return Opponent(trial.number, model, terms)
+        configuration = configuration_at(store, settings.ranker, policy_kinds, until=trial.number)
+        return Opponent(trial.number, model, configuration)
     if settings.policy is not None:
         if trial.number not in history.frozen:
-            rules = history.settings(trial.rules).with_policy(read_policy(settings.policy, policy_kinds))
-            history.frozen[trial.number] = history.again(trial.number, rules=rules).model.apart()
+            before = history.settings(trial.rules).with_policy(read_policy(settings.policy, policy_kinds))
+            history.frozen[trial.number] = history.again(trial.number, settings=before).model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)

@@ -11,7 +11,7 @@ import msgspec
 from rankloop.errors import RequestError
 from rankloop.naming import write_name
 from rankloop.policies.policy_names import PolicyKinds, read_policy
-from rankloop.service.core.configuration import InForce
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import check_served
 from rankloop.service.extensions.trial.report import TrialReport, report, reports, trials_of
@@ -65,13 +65,18 @@ def begin(
             settings, policy=write_name(read_policy(settings.policy, policy_kinds), defaults=True)
         )
     _check_arms(ranker, settings, other, policy_kinds)
-    at, start = ranker.now(), ranker.view.in_force
+    at, start = ranker.now(), ranker.view.configuration
     model = other.view.model.version if other else 0
 
     def job(transaction: Transaction) -> int:
-        terms = start.within(transaction, ranker.name, policy_kinds)
-        _check_free(ranker.name, terms)
-        body = {"settings": settings.to_json(), "rules": terms.settings, "model": model, **said}
+        configuration = start.within(transaction, ranker.name, policy_kinds)
+        _check_free(ranker.name, configuration)
+        body = {
+            "settings": settings.to_json(),
+            "rules": configuration.settings_version,
+            "model": model,
+            **said,
+        }
         decision = Decision(at=transaction.time(at), ranker=ranker.name, kind="trial", body=body)
         return transaction.append(decision)
 
@@ -111,14 +116,14 @@ def _check_arms(
         raise RequestError("arm B must be something else than the ranker itself: name another one")
     if ranker.broken or (other is not None and other.broken):
         raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
+    own = ranker.settings
     if settings.policy is not None:
-        check_served(ranker.rules.with_policy(read_policy(settings.policy, policy_kinds)), policy_kinds)
+        check_served(own.with_policy(read_policy(settings.policy, policy_kinds)), policy_kinds)
     if settings.kind != "interleave":
         return
-    rules = ranker.rules
     named = {
-        "fair": rules.fair is not None,
-        "max_displacement": rules.max_displacement is not None,
+        "fair": own.fair is not None,
+        "max_displacement": own.max_displacement is not None,
     }
     if any(named.values()):
         names = ", ".join(name for name, there in named.items() if there)
@@ -128,13 +133,15 @@ def _check_arms(
         )
 
 
-def _check_free(ranker: str, terms: InForce) -> None:
-    if terms.trial is not None and terms.trial.runs:
-        raise RequestError(f"trial {terms.trial.number} of {ranker!r} still runs: stop it first")
-    if terms.mode not in RANKS:
-        raise RequestError(f"in mode {terms.mode} all lists are the caller's: nothing can be compared")
-    if terms.trouble:
-        raise RequestError(f"the settings of {ranker!r} cannot be read: {terms.trouble}")
+def _check_free(ranker: str, configuration: Configuration) -> None:
+    if configuration.trial is not None and configuration.trial.runs:
+        raise RequestError(f"trial {configuration.trial.number} of {ranker!r} still runs: stop it first")
+    if configuration.mode not in RANKS:
+        raise RequestError(
+            f"in mode {configuration.mode} all lists are the caller's: nothing can be compared"
+        )
+    if configuration.problem:
+        raise RequestError(f"the settings of {ranker!r} cannot be read: {configuration.problem}")
 
 
 def refuse_if_needed(rankers: Mapping[str, Ranker], name: str) -> None:

@@ -47,9 +47,9 @@ async def rankers(context: InjectedContext) -> dict[str, RankerHealth]:
 @post("/v1/rankers", status_code=200, guards=ADMIN, summary="Begin a ranker")
 async def create(data: JSONBody[RankerBody], context: InjectedContext, request: AnyRequest) -> Rules:
     """Begin a ranker; nothing happens if it is there with the same settings."""
-    rules = context.service.settings_from(data.settings)
+    settings = context.service.settings_from(data.settings)
     said = {"by": key_of(request), "reason": data.reason}
-    job = partial(context.service.create, data.name, rules, mode=data.mode, **said)
+    job = partial(context.service.create, data.name, settings, mode=data.mode, **said)
     await context.ask(job)
     return _rules(context, data.name)
 
@@ -92,19 +92,19 @@ async def change(
     again with its `confirm`. To relearn is a job: 202 if it is under way, and the settings in force are still
     the former ones.
     """
-    rules = context.service.patched(ranker, data)
-    found = await context.ask(partial(_confirmed, context, ranker, rules, relearn, preview, confirm))
+    settings = context.service.patched(ranker, data)
+    found = await context.ask(partial(_confirmed, context, ranker, settings, relearn, preview, confirm))
     if preview:
         return Response(found)
     said = {"by": key_of(request), "reason": reason}
-    return await _changed(context, found, rules, version, key, said)
+    return await _changed(context, found, settings, version, key, said)
 
 
 def _confirmed(
-    context: AppContext, ranker: str, rules: RankerSettings, relearn: bool, only: bool, confirm: str
+    context: AppContext, ranker: str, settings: RankerSettings, relearn: bool, only: bool, confirm: str
 ) -> SettingsPreview:
     """What would change; refused if it must be confirmed and was not, unless a preview is asked for."""
-    found = context.service.preview(ranker, rules, relearn=relearn)
+    found = context.service.preview(ranker, settings, relearn=relearn)
     if not only:
         check_confirmed(found, confirm)
     return found
@@ -113,7 +113,7 @@ def _confirmed(
 async def _changed(
     context: AppContext,
     found: SettingsPreview,
-    rules: RankerSettings,
+    settings: RankerSettings,
     version: int | None,
     key: str,
     said: Mapping[str, str],
@@ -121,10 +121,10 @@ async def _changed(
     service, seen = context.service, found.version if version is None else version
     by, reason = said["by"], said["reason"]
     if found.relearn:
-        ask = partial(service.adopt, found.ranker, rules, version=seen, key=key, by=by, reason=reason)
+        ask = partial(service.adopt, found.ranker, settings, version=seen, key=key, by=by, reason=reason)
         report = await context.ask(ask)
         return Response(_rules(context, found.ranker, report), status_code=200 if report.ended else 202)
-    await context.ask(partial(service.configure, found.ranker, rules, version=seen, by=by, reason=reason))
+    await context.ask(partial(service.configure, found.ranker, settings, version=seen, by=by, reason=reason))
     return Response(_rules(context, found.ranker))
 
 
@@ -138,5 +138,5 @@ async def set_mode(data: JSONBody[ModeBody], context: InjectedContext, request: 
 
 
 def _rules(context: AppContext, ranker: str, job: JobReport | None = None) -> Rules:
-    in_force = context.service.ranker(ranker).view.in_force
-    return Rules(ranker, in_force.settings, in_force.rules.to_json(), job)
+    configuration = context.service.ranker(ranker).view.configuration
+    return Rules(ranker, configuration.settings_version, configuration.settings.to_json(), job)
