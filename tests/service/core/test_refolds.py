@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -128,6 +129,29 @@ def test_the_last_of_many_jobs_folds_no_more_entries_than_the_first() -> None:
         folded.append(report.folded)
     entries = len(list(past.store.read_entries("shop")))
     assert max(folded) <= entries + jobs.NEAR
+
+
+@pytest.mark.parametrize("kind", ["forget", "retire"])
+@pytest.mark.parametrize("rules", [BASE, RULES[-1]], ids=["plain", "promise"])
+def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
+    kind: str, rules: RankerSettings
+) -> None:
+    """A job asks, time passes, and its decision is the first entry after the windows: nothing waits on."""
+    past = Past()
+    past.service.configure("shop", rules)
+    past.live(7)
+    past.clock.now += 60.0
+    ranker, store = past.service.ranker("shop"), past.store
+    first = next(iter(store.read_events("shop"))).event_id
+    bodies: dict[str, dict[str, Any]] = {
+        "forget": {"events": [first]},
+        "retire": {"names": ["age"], "columns": [0]},
+    }
+    ranker.decide(kind, **bodies[kind])
+    ranker.catch_up()
+    expected = History("shop", store, ranker.history.policy_kinds, kept=False).head()
+    assert not expected.open
+    assert alike(ranker.fold, expected)
 
 
 def test_forgetting_what_came_last_folds_only_what_came_since() -> None:

@@ -366,25 +366,25 @@ class Fold:
     def _forget(self, decision: Decision, _: Configuration) -> None:
         ids = frozenset(decision.body["events"])
         if not ids <= self.without:  # otherwise this fold never knew them
-            without = self.without | ids
-            past, gone = self.past, self.retired
-            other = past.again(decision.seq, without=without, settings=self._given, retired=gone)
-            self._take_over(other)
-            self.searches = other.searches  # of other settings they are the same, whatever was learned
-            self.without = without
-            self.marks.clear()  # they still knew these events
+            self._redefine(decision, self.without | ids, self.retired)
         self._changed = True
 
     def _retire(self, decision: Decision, _: Configuration) -> None:
         columns = frozenset(decision.body["columns"])
         if not columns <= self.retired:  # otherwise this fold never knew them
-            retired, past = self.retired | columns, self.past
-            other = past.again(decision.seq, without=self.without, settings=self._given, retired=retired)
-            self._take_over(other)
-            self.searches = other.searches
-            self.retired = retired
-            self.marks.clear()  # they still knew these features
+            self._redefine(decision, self.without, self.retired | columns)
         self._changed = True
+
+    def _redefine(self, decision: Decision, without: frozenset[str], retired: frozenset[int]) -> None:
+        """Stand where a fold stands that never knew these events and features, and has met the decision."""
+        other = self.past.again(decision.seq, without=without, settings=self._given, retired=retired)
+        self._take_over(other)
+        self.without, self.retired = without, retired
+        self.marks.clear()  # they still knew what is gone
+        self.searches = other.searches  # of other settings they are the same, whatever was learned
+        if self.searches is not None:
+            self.searches.close(decision.at, self.settings.clicked)
+        self._close(until=decision.at)  # the other fold ended before the decision
 
     def _flush(self, _: Decision, __: Configuration) -> None:
         self._close(until=float("inf"))
