@@ -25,10 +25,12 @@ from rankloop.service.store import (
     open_temporary_store,
     write,
 )
+from rankloop.service.store.impression_codec import EVENT_COLUMNS, LIST_COLUMNS
 from rankloop.service.store.postgres import PostgresStore
 from rankloop.service.store.postgres import partitions as schema
+from rankloop.service.store.postgres.partitions import KNOWN_VALUES
 from rankloop.service.store.postgres.postgres_connections import connect
-from rankloop.service.store.postgres.transaction import PostgresTransaction
+from rankloop.service.store.postgres.transaction import LOOK_UP, PostgresTransaction
 from tests.service.store.commit_faults import at_commit
 from tests.support.log_samples import (
     DECISION,
@@ -336,7 +338,8 @@ def test_snapshots_share_blocks_and_damage_is_seen(store: PostgresStore) -> None
     used = "SELECT count(*), count(DISTINCT block), (SELECT count(*) FROM blocks) FROM snapshot_blocks"
     ((_, distinct, stored),) = store._rows(used)
     assert distinct == stored == len(kept) + 2  # four slots each: one changes, one was full, one is empty
-    store._writer.execute("UPDATE blocks SET data = '\\x00' WHERE id = (SELECT max(id) FROM blocks)")
+    of_the_last = "SELECT block FROM snapshot_blocks GROUP BY block HAVING min(seq) = 11"
+    store._writer.execute(f"UPDATE blocks SET data = '\\x00' WHERE digest IN ({of_the_last})")
     with pytest.raises(SnapshotDamaged, match="entry 11 is damaged: a block of 'memory' is not as written"):
         store.load_latest("shop")
     found = store.load_latest("shop", until=10)
@@ -347,3 +350,38 @@ def test_snapshots_share_blocks_and_damage_is_seen(store: PostgresStore) -> None
     with pytest.raises(StoreError, match="cannot be read") as told:
         store.load_latest("shop")
     assert not isinstance(told.value, SnapshotDamaged)
+
+
+def test_ids_are_looked_up_in_an_index_also_without_statistics(store: PostgresStore) -> None:
+    """So that no commit reads a whole partition, whatever ANALYZE was told not to keep."""
+    put(store, impression(query_id="q"), event(event_id="e"))
+    many = (("impressions", LIST_COLUMNS, "query_id"), ("events", EVENT_COLUMNS, "event_id"))
+    for table, columns, name in many:
+        changes = {"seq": "seq + 2 * n", name: f"{name} || n"}
+        rows = f"SELECT {', '.join(changes.get(each, each) for each in columns)} FROM {table}"
+        store._writer.execute(
+            f"INSERT INTO {table} ({', '.join(columns)}) {rows}, generate_series(1, 20000) n"
+        )
+    store._writer.execute("ANALYZE")
+    for count in (1, 50, 99):
+        names = [[f"{kind}{n}" for n in range(count)] for kind in "eq"]
+        plan = store._writer.execute(f"EXPLAIN {LOOK_UP}", names).fetchall()
+        text = " ".join(line for (line,) in plan)
+        assert "Seq Scan" not in text, text
+        assert "impressions_1_query_id_idx" in text
+        assert "events_1_event_id_idx" in text
+
+
+def test_analyze_keeps_no_values_about_people(store: PostgresStore) -> None:
+    """What `pg_statistic` holds would stay when the rows are gone."""
+    people = {"client_id": "anna", "session_id": "monday", "user": "u7"}
+    put(store, *(impression(query_id=f"q{n}", user_query="mug", **people) for n in range(50)))
+    put(store, *(event(event_id=f"e{n}", client_id="anna", source="hash") for n in range(50)))
+    keep(store, seq=1, at=1.0)
+    store._writer.execute("ANALYZE")
+    kept = store._rows(
+        "SELECT DISTINCT attname FROM pg_stats WHERE schemaname = current_schema()"
+        " AND tablename ~ '^(impressions|payloads|events|decisions|snapshots|blocks|snapshot_blocks)'"
+    )
+    assert ("ranker",) in kept
+    assert {name for (name,) in kept} <= KNOWN_VALUES

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from rankloop.service.store import SqliteStore, StoreError, write
-from tests.service.store.test_migration import file_of_version
 from tests.support.log_samples import DECISION, event, impression, put
 
 
@@ -26,11 +25,8 @@ def size(path: Path) -> int:
     return sum(each.stat().st_size for each in path.parent.iterdir() if each.name.startswith("log.db"))
 
 
-@pytest.mark.parametrize("version", [None, 2])
-def test_a_compacted_file_gives_its_space_back(tmp_path: Path, version: int | None) -> None:
+def test_a_compacted_file_gives_its_space_back(tmp_path: Path) -> None:
     path = tmp_path / "log.db"
-    if version is not None:
-        file_of_version(path, version)
     with SqliteStore(path) as store:
         fill(store)
         before = size(path)

@@ -105,9 +105,8 @@ def test_blocks_go_with_the_last_snapshot_that_has_them(sqlite: SqliteStore) -> 
         "UPDATE snapshots SET body = '{' WHERE seq = 2",
         "UPDATE snapshots SET arrays = x'00' WHERE seq = 2",
         "UPDATE snapshots SET layout = '[[], []]' WHERE seq = 2",
-        "UPDATE snapshots SET layout = NULL, arrays = x'00' WHERE seq = 2",  # as of an earlier release
-        "DELETE FROM blocks WHERE id = (SELECT max(id) FROM blocks)",
-        "UPDATE blocks SET data = zeroblob(length(data)) WHERE id = (SELECT max(id) FROM blocks)",
+        "DELETE FROM blocks WHERE digest = (SELECT max(digest) FROM blocks)",
+        "UPDATE blocks SET data = zeroblob(length(data)) WHERE digest = (SELECT max(digest) FROM blocks)",
     ],
 )
 def test_a_damaged_snapshot_is_named_and_the_one_before_it_is_found(sqlite: SqliteStore, damage: str) -> None:

@@ -80,12 +80,21 @@ def test_a_disk_in_trouble_is_told_to_everyone_who_waits(tmp_path: Path) -> None
         assert put(store, DECISION) == [2]
 
 
-def test_a_file_from_the_future_is_left_alone(tmp_path: Path) -> None:
-    future = sqlite3.connect(tmp_path / "log.db")
-    future.execute("PRAGMA user_version = 99")
-    future.close()
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_of_another_version_is_left_alone(tmp_path: Path, read_only: bool) -> None:
+    with SqliteStore(tmp_path / "log.db") as store:
+        store._writer.execute("UPDATE schema_version SET version = 99")
     with pytest.raises(StoreError, match=r"version 99.*newer rankloop"):
+        SqliteStore(tmp_path / "log.db", read_only=read_only)
+
+
+def test_a_file_that_holds_something_else_is_left_as_it_was(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "log.db") as other:
+        other.execute("CREATE TABLE events (mine TEXT)")
+    with pytest.raises(StoreError, match="table events already exists"):
         SqliteStore(tmp_path / "log.db")
+    with sqlite3.connect(tmp_path / "log.db") as other:
+        assert other.execute("SELECT name FROM sqlite_master").fetchall() == [("events",)]
 
 
 def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:

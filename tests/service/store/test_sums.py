@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +19,6 @@ from rankloop.service.store import (
     Verdict,
     write,
 )
-from rankloop.service.store.sqlite.schema import STEPS
 from rankloop.service.store.sums import LARGE, SMALL, cover, edges, found_by_rank, part_ends
 from tests.service.store.slow_log import SlowLog
 from tests.support.log_samples import event, impression
@@ -90,39 +88,6 @@ def test_sums_are_those_of_a_recount(store: Store) -> None:
         assert store.count_events(None, **span) == plain.count_events(None, **span)
 
 
-def test_an_older_file_gets_the_sums_it_would_have(tmp_path: Path) -> None:
-    rng, at, plain = np.random.default_rng(2), 0.0, SlowLog()
-    with SqliteStore(tmp_path / "log.db") as store:
-        for step in range(120):
-            at += 1.0
-            job = some_job(rng, step, at, plain)
-            assert str(store.submit(job).exception()) == str(plain.run(job))
-        before = kept(tmp_path / "log.db")
-    with sqlite3.connect(tmp_path / "log.db") as old:
-        for kind, name in old.execute(
-            "SELECT type, name FROM sqlite_master WHERE type = 'trigger'"
-        ).fetchall():
-            old.execute(f"DROP {kind} {name}")
-        for table in ("list_sums", "event_sums"):
-            old.execute(f"DROP TABLE {table}")
-        old.execute("DROP INDEX events_by_source")  # what came after the sums
-        old.execute("ALTER TABLE events DROP COLUMN source")
-        old.execute("ALTER TABLE impressions DROP COLUMN titles")
-        step_of_sums = next(number for number, step in enumerate(STEPS) if "list_sums" in step[0])
-        old.execute(f"PRAGMA user_version = {step_of_sums}")
-    with SqliteStore(tmp_path / "log.db"):
-        assert before == kept(tmp_path / "log.db")
-
-
-def kept(path: Path) -> list[tuple[object, ...]]:
-    """All sums in a file."""
-    with sqlite3.connect(path) as connection:
-        tables = ("list_sums", "event_sums")
-        return [
-            row for name in tables for row in connection.execute(f"SELECT * FROM {name} ORDER BY 1, 2, 3, 4")
-        ]
-
-
 @given(NUMBERS, NUMBERS)
 def test_pieces_cover_a_stretch_once_and_are_few(one: int, other: int) -> None:
     first, past = sorted((one, other))
@@ -163,4 +128,4 @@ def test_nothing_but_lists_and_events_is_in_the_sums(tmp_path: Path) -> None:
         shown: Impression = impression(query_id="q", at=1.0)
         write(store, lambda transaction: transaction.append(shown))
         write(store, lambda transaction: transaction.remove_before("shop", until=9, shown_before=9.0))
-        assert kept(tmp_path / "log.db") == []
+        assert [store._rows(f"SELECT * FROM {table}") for table in ("list_sums", "event_sums")] == [[], []]

@@ -29,7 +29,7 @@ from rankloop.types import Array, BoolArray, FloatArray
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
     *("model", "settings", "mode", "policy", "seed", "k", "teaches", "fallback", "digest"),
-    *("pairs", "settled", "explored", "cost", "user"),
+    *("pairs", "settled", "explored", "cost", "user_id"),
 )
 LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "titles", "exposure", "assignment", "promised")
 ENTRY_COLUMNS = ("seq", "at", "ranker", "query_id", "teaches", "promised")
@@ -50,7 +50,7 @@ SUMMARY_COLUMNS = (
 TRIAL_COLUMNS = ("seq", "at", "query_id", "client_id", "session_id", "shown", "assignment")
 
 Part = TypeVar("Part", Assignment, Exposure, Promised, Recommended)
-_impression_values = attrgetter(*IMPRESSION_COLUMNS[2:])  # without seq and at, which the log gives
+_impression_values = attrgetter(*IMPRESSION_COLUMNS[2:-1], "user")  # without seq and at, which the log gives
 _event_values = attrgetter(*EVENT_COLUMNS[2:])
 
 
@@ -107,6 +107,7 @@ def impression_from(row: Sequence[Any]) -> Impression:
     values = unpack(arrays)
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
     return Impression(
+        user=known.pop("user_id"),
         **known | {"teaches": bool(known["teaches"])},
         object_ids=texts_from(object_ids),
         groups=texts_from(groups),

@@ -13,11 +13,13 @@ NAMES = ("lists", "candidates", "granted", "due", "lapsed")
 ADD = f"""INSERT INTO exposures VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
     ON CONFLICT (ranker, account, name) DO UPDATE
     SET {", ".join(f"{name} = exposures.{name} + excluded.{name}" for name in NAMES)}"""
-GROUPS = "LATERAL jsonb_array_elements_text(exposure->'groups') WITH ORDINALITY part (name, number)"
-SLOTS = "LATERAL jsonb_array_elements_text(exposure->'shown') WITH ORDINALITY slot (code, position)"
+GROUPS = "LATERAL jsonb_array_elements_text(exposure::jsonb->'groups') WITH ORDINALITY part (name, number)"
+SLOTS = "LATERAL jsonb_array_elements_text(exposure::jsonb->'shown') WITH ORDINALITY slot (code, position)"
 SUMMED = NAMES[1:]
-PARTS = ", ".join(f"sum((exposure->'{name}'->>(number - 1)::integer)::bigint)::bigint" for name in SUMMED)
-ACCOUNT = "(exposure->>'account')::bigint"
+PARTS = ", ".join(
+    f"sum((exposure::jsonb->'{name}'->>(number - 1)::integer)::bigint)::bigint" for name in SUMMED
+)
+ACCOUNT = "(exposure::jsonb->>'account')::bigint"
 COUNTED = "ranker = %(ranker)s AND at >= %(since)s AND at < %(until)s AND exposure IS NOT NULL"
 STEP = "floor((at - %(since)s) / %(step)s)::bigint"
 
@@ -91,9 +93,10 @@ def _tallies(
     """Sums over lists by a key, and for each group within."""
     names = ("lists", "held", "outside", "turned", "undone")
     totals = connection.execute(
-        f"""SELECT {key}, count(*), count(exposure->>'within'),
-            count(*) FILTER (WHERE exposure->>'within' = 'false'), sum((exposure->>'turned')::bigint)::bigint,
-            sum((exposure->>'undone')::bigint)::bigint
+        f"""SELECT {key}, count(*), count(exposure::jsonb->>'within'),
+            count(*) FILTER (WHERE exposure::jsonb->>'within' = 'false'),
+            sum((exposure::jsonb->>'turned')::bigint)::bigint,
+            sum((exposure::jsonb->>'undone')::bigint)::bigint
         {lists} GROUP BY 1""",
         values,
         binary=True,
@@ -109,7 +112,7 @@ def _tallies(
     for which, name, *numbers in given:
         groups[which, name] = dict(zip(NAMES, numbers, strict=True))
     shown = connection.execute(
-        f"""SELECT which, exposure->'groups'->>code::integer, count(*),
+        f"""SELECT which, exposure::jsonb->'groups'->>code::integer, count(*),
             count(*) FILTER (WHERE EXISTS (SELECT 1 FROM events WHERE list_seq = list.seq
                 AND events.seq > list.seq AND events.position = slot.position
                 AND verdict IN ('accepted', 'late')))

@@ -1,129 +1,80 @@
-"""Schema of the PostgreSQL store, its partitions, and the migrations that bring an older one up to date.
+"""Partitions of the log in PostgreSQL, by ranges of numbers.
 
-The log is partitioned by ranges of numbers: `seq` stays the primary key, every fold reads by it, and since
-the log's time never goes back a range of numbers is a range of time. Each step is applied once, in order, in
-a transaction. A step that was released is never changed: a new one follows it.
+`seq` stays the primary key, every fold reads by it, and since the log's time never goes back a range of
+numbers is a range of time. No unique index can span partitions, so each has its own: ids are looked up before
+they are written, while nobody else can write.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from rankloop.service.store.postgres.postgres_connections import Connection
-from rankloop.service.store.postgres.sums import TABLES, drop_events, drop_lists
+from rankloop.service.store.postgres.sums import TABLES as SUMS
+from rankloop.service.store.postgres.sums import drop_events, drop_lists
+from rankloop.service.store.sql.dialect import PostgresDialect
+from rankloop.service.store.sql.log_schema import (
+    RANGES,
+    TABLES,
+    UNIQUE_INDEXES,
+    check_version,
+    create_schema,
+)
 from rankloop.service.store.store import StoreError
 
-PARTITIONED = ("impressions", "payloads", "events")  # in the order in which everybody locks them
+DIALECT = PostgresDialect()
+STORAGE = (  # beside the tables of both databases; numbers hardly become smaller
+    """CREATE TABLE partitions (
+        first bigint PRIMARY KEY, past bigint NOT NULL, since double precision NOT NULL
+    )""",
+    "ALTER TABLE payloads ALTER arrays SET STORAGE EXTERNAL",
+    "ALTER TABLE blocks ALTER data SET STORAGE EXTERNAL",
+)
+# of these columns the planner may know values: they are about nobody
+KNOWN_VALUES = {"seq", "at", "ranker", "verdict", "list_seq", "position", "kind"}
 DAY = 86_400.0  # seconds of the log in a partition, about
 FEWEST, MOST = 2**16, 2**24  # entries in a partition
 
-# no unique index spans partitions: ids are looked up before they are written, while nobody else can write
-STEPS: tuple[tuple[str, ...], ...] = (
-    (
-        """CREATE TABLE head (
-            id integer PRIMARY KEY CHECK (id = 1), seq bigint NOT NULL, at double precision NOT NULL,
-            anchor_at double precision, anchor_clock double precision,
-            past bigint NOT NULL -- the first number for which there is no partition yet
-        )""",
-        "INSERT INTO head VALUES (1, 0, '-Infinity', NULL, NULL, 1)",
-        """CREATE TABLE partitions (
-            first bigint PRIMARY KEY, past bigint NOT NULL, since double precision NOT NULL
-        )""",
-        """CREATE TABLE impressions (
-            seq bigint PRIMARY KEY, at double precision NOT NULL, ranker text COLLATE "C" NOT NULL,
-            query_id text COLLATE "C" NOT NULL, user_query text COLLATE "C" NOT NULL,
-            client_id text COLLATE "C" NOT NULL, session_id text COLLATE "C" NOT NULL,
-            model bigint NOT NULL, settings bigint NOT NULL, mode text COLLATE "C" NOT NULL,
-            policy text COLLATE "C" NOT NULL, seed bigint NOT NULL, k bigint NOT NULL,
-            shown text COLLATE "C" NOT NULL, teaches boolean NOT NULL, fallback text COLLATE "C" NOT NULL,
-            digest bytea NOT NULL, pairs bigint NOT NULL, settled bigint, explored bigint NOT NULL,
-            cost double precision NOT NULL, exposure jsonb, assignment text, "user" text COLLATE "C" NOT NULL
-        ) PARTITION BY RANGE (seq)""",
-        "CREATE INDEX ON impressions (query_id)",
-        "CREATE INDEX ON impressions (ranker, seq)",
-        "CREATE INDEX ON impressions (ranker, at, seq)",
-        "CREATE INDEX ON impressions (ranker, seq) WHERE assignment IS NOT NULL",
-        # apart from the above, so that counting lists does not read their features
-        """CREATE TABLE payloads (
-            seq bigint PRIMARY KEY, object_ids text NOT NULL, groups text NOT NULL, arrays bytea NOT NULL,
-            recommended text
-        ) PARTITION BY RANGE (seq)""",
-        "ALTER TABLE payloads ALTER arrays SET STORAGE EXTERNAL",  # numbers hardly become smaller
-        """CREATE TABLE events (
-            seq bigint PRIMARY KEY, at double precision NOT NULL, ranker text COLLATE "C" NOT NULL,
-            event_id text COLLATE "C" NOT NULL, query_id text COLLATE "C" NOT NULL,
-            object_id text COLLATE "C" NOT NULL, action text COLLATE "C" NOT NULL,
-            verdict text COLLATE "C" NOT NULL, detail text COLLATE "C" NOT NULL, position bigint,
-            list_seq bigint, closes_at double precision, ordinal bigint, occurred_at double precision,
-            client_id text COLLATE "C" NOT NULL, session_id text COLLATE "C" NOT NULL, value double precision
-        ) PARTITION BY RANGE (seq)""",
-        """CREATE INDEX ON events (event_id)
-            WHERE verdict IN ('accepted', 'late', 'not_shown', 'ignored')""",
-        "CREATE INDEX ON events (ranker, seq)",
-        "CREATE INDEX ON events (list_seq, position) WHERE verdict IN ('accepted', 'late')",
-        "CREATE INDEX ON events (at)",
-        "CREATE INDEX ON events (query_id)",
-        """CREATE TABLE decisions (
-            seq bigint PRIMARY KEY, at double precision NOT NULL, ranker text COLLATE "C" NOT NULL,
-            kind text COLLATE "C" NOT NULL, body text NOT NULL
-        )""",
-        "CREATE INDEX ON decisions (ranker, seq)",
-        "CREATE INDEX ON decisions (ranker, kind, seq)",
-        """CREATE TABLE snapshots (
-            ranker text COLLATE "C" NOT NULL, seq bigint NOT NULL, at double precision NOT NULL,
-            body text NOT NULL, arrays bytea NOT NULL, layout text NOT NULL, digest bytea NOT NULL,
-            PRIMARY KEY (ranker, seq)
-        )""",
-        """CREATE TABLE blocks (
-            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, digest bytea NOT NULL UNIQUE,
-            data bytea NOT NULL
-        )""",
-        "ALTER TABLE blocks ALTER data SET STORAGE EXTERNAL",
-        """CREATE TABLE snapshot_blocks (
-            ranker text COLLATE "C" NOT NULL, seq bigint NOT NULL, block bigint NOT NULL,
-            PRIMARY KEY (ranker, seq, block)
-        )""",
-        "CREATE INDEX ON snapshot_blocks (block)",
-        """CREATE TABLE exposures (
-            ranker text COLLATE "C" NOT NULL, account bigint NOT NULL, name text COLLATE "C" NOT NULL,
-            lists bigint NOT NULL, candidates bigint NOT NULL, granted bigint NOT NULL, due bigint NOT NULL,
-            lapsed bigint NOT NULL, PRIMARY KEY (ranker, account, name)
-        )""",
-    ),
-    (  # which search a list belongs to under a promise
-        "ALTER TABLE impressions ADD COLUMN promised text",
-    ),
-    TABLES,  # sums for the pages, by buckets of entries
-    (  # where events came from
-        """ALTER TABLE events ADD COLUMN source text COLLATE "C" NOT NULL DEFAULT ''""",
-        """CREATE INDEX ON events (ranker, source, at)
-            WHERE source <> '' AND verdict IN ('accepted', 'late')""",
-    ),
-    (  # what callers call the results, for people
-        "ALTER TABLE impressions ADD COLUMN titles text",
-    ),
-)
+
+def prepare(connection: Connection, *, create: bool) -> None:
+    """Create the tables of a log where there are none; of several processes, one does, the others wait."""
+    if not DIALECT.has_table(connection, "schema_version"):
+        if not create:
+            raise StoreError("it holds no log, and none was to be made")
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('rankloop schema', 0))")
+            if not DIALECT.has_table(connection, "schema_version"):
+                _create(connection)
+    check_version(connection, DIALECT)
 
 
-def is_there(connection: Connection) -> bool:
-    """Whether this schema holds a store."""
-    ((found,),) = connection.execute("SELECT to_regclass('schema_version') IS NOT NULL")
-    return bool(found)
+def _create(connection: Connection) -> None:
+    create_schema(partial(DIALECT.run, connection), DIALECT)
+    for statement in (*STORAGE, *SUMS):
+        connection.execute(statement.encode())
+    for table in TABLES:
+        forget_values(connection, table)
 
 
-def migrate(connection: Connection) -> None:
-    """Bring a schema to the newest version; of several processes, one does, and the others wait for it."""
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('rankloop schema', 0))")
-        connection.execute("CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)")
-        version = _version(connection)
-        if version > len(STEPS):
-            raise StoreError(
-                f"this database has version {version}, this rankloop knows versions up to {len(STEPS)}: "
-                "open it with a newer rankloop"
-            )
-        for step in STEPS[version:]:
-            connection.execute("; ".join(step))
-        connection.execute("DELETE FROM schema_version")
-        connection.execute("INSERT INTO schema_version VALUES (%s)", (len(STEPS),))
+def make_table(connection: Connection, table: str, name: str) -> None:
+    """Create a table like one of the log's, with its unique index, to be attached to it as a partition."""
+    connection.execute(f"CREATE TABLE {name} (LIKE {table} INCLUDING ALL)")
+    if table in UNIQUE_INDEXES:
+        connection.execute(f"CREATE UNIQUE INDEX ON {name} {UNIQUE_INDEXES[table]}")
+    forget_values(connection, name)
+
+
+def forget_values(connection: Connection, table: str) -> None:
+    """Have ANALYZE keep no values of a table's columns, but of those that are about nobody.
+
+    What it keeps in `pg_statistic` would outlive the rows. A partition does not inherit this.
+    """
+    rows = connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
+        (table,),
+    )
+    private = [f"ALTER {name} SET STATISTICS 0" for (name,) in rows if name not in KNOWN_VALUES]
+    connection.execute(f"ALTER TABLE {table} {', '.join(private)}".encode())
 
 
 def add_partition(connection: Connection, *, first: int, past: int, since: float) -> None:
@@ -131,9 +82,9 @@ def add_partition(connection: Connection, *, first: int, past: int, since: float
 
     Made apart and then attached, for which nobody who reads has to wait.
     """
-    for table in PARTITIONED:
+    for table in RANGES:
         name = f"{table}_{first}"
-        connection.execute(f"CREATE TABLE {name} (LIKE {table} INCLUDING ALL)")
+        make_table(connection, table, name)
         connection.execute(
             f"ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({first}) TO ({past})"
         )
@@ -142,9 +93,9 @@ def add_partition(connection: Connection, *, first: int, past: int, since: float
 
 def drop_partition(connection: Connection, first: int) -> int:
     """Give up a partition with all that is in it; how many bytes that is."""
-    names = [f"{table}_{first}" for table in PARTITIONED]
+    names = [f"{table}_{first}" for table in RANGES]
     sizes = [_number(connection, "SELECT pg_total_relation_size(%s::regclass)", name) for name in names]
-    for table, name in zip(PARTITIONED, names, strict=True):
+    for table, name in zip(RANGES, names, strict=True):
         connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
         subtract = {"impressions": drop_lists, "events": drop_events}.get(table)
         if subtract:
@@ -161,11 +112,6 @@ def next_size(entries: int, seconds: float) -> int:
     (4000000, 65536, 16777216)
     """
     return int(min(max(entries * DAY / max(seconds, 1e-9), FEWEST), MOST))
-
-
-def _version(connection: Connection) -> int:
-    row = connection.execute("SELECT version FROM schema_version").fetchone()
-    return 0 if row is None else int(row[0])
 
 
 def _number(connection: Connection, query: str, value: object) -> int:

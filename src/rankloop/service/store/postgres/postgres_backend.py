@@ -47,7 +47,7 @@ from rankloop.service.store.log_records import (
 )
 from rankloop.service.store.postgres import exposure, snapshots, statistics
 from rankloop.service.store.postgres.circuit_breaker import CircuitBreaker
-from rankloop.service.store.postgres.partitions import PARTITIONED, is_there, migrate
+from rankloop.service.store.postgres.partitions import prepare
 from rankloop.service.store.postgres.postgres_connections import (
     Connection,
     channel,
@@ -67,16 +67,17 @@ from rankloop.service.store.postgres.transaction import (
     read_rankers,
     read_traces,
 )
+from rankloop.service.store.sql.log_schema import RANGES
 from rankloop.service.store.store import CommitUnknown, ConnectionLost, Job, StoreError
 
 T = TypeVar("T")
 P = ParamSpec("P")
 LOGGER = logging.getLogger("rankloop.store")
 PAGE = 500  # rows read at a time
-TABLES = f"{', '.join(PARTITIONED)}, decisions, snapshots, blocks, snapshot_blocks"
+TABLES = f"{', '.join(RANGES)}, decisions, snapshots, blocks, snapshot_blocks"
 STUCK = 5.0  # seconds of a transaction, after which nothing more is queued behind it
 FOLDED = "verdict IN ('accepted', 'late')"
-WHOLE = quoted(WHOLE_COLUMNS).replace('"exposure"', "exposure::text")
+WHOLE = quoted(WHOLE_COLUMNS)
 
 
 class PostgresStore:
@@ -105,9 +106,7 @@ class PostgresStore:
         self._freed = 0  # bytes of partitions that were dropped since the last compaction
         self._writer = self._open_writer()
         try:
-            if not create and not is_there(self._writer):
-                raise StoreError("it holds no log, and none was to be made")
-            migrate(self._writer)
+            prepare(self._writer, create=create)
             _warn_of_loss(self._writer, self._name)
         except (psycopg.Error, StoreError) as error:
             self._writer.close()

@@ -27,13 +27,13 @@ def keep(connection: Connection, snapshot: Snapshot) -> None:
             "INSERT INTO blocks (digest, data) VALUES (%s, %s) ON CONFLICT (digest) DO NOTHING",
             list(written.blocks.items()),
         )
+        cursor.executemany(
+            "INSERT INTO snapshot_blocks VALUES (%s, '', %s, %s)",
+            [(*key, digest) for digest in written.blocks],
+        )
     connection.execute(
-        "INSERT INTO snapshot_blocks SELECT %s, %s, id FROM blocks WHERE digest = ANY(%s::bytea[])",
-        (*key, list(written.blocks)),
-    )
-    connection.execute(
-        "INSERT INTO snapshots (ranker, seq, at, body, arrays, layout, digest)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO snapshots (ranker, digest, seq, at, body, arrays, layout, checksum)"
+        " VALUES (%s, '', %s, %s, %s, %s, %s, %s)",
         (*key, snapshot.at, written.body, written.small, written.layout, written.digest),
     )
 
@@ -41,17 +41,17 @@ def keep(connection: Connection, snapshot: Snapshot) -> None:
 def read(connection: Connection, ranker: str, *, until: int, before: float) -> Snapshot | None:
     """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
     row = connection.execute(
-        "SELECT seq, at, body, arrays, layout, digest FROM snapshots"
+        "SELECT seq, at, body, arrays, layout, checksum FROM snapshots"
         " WHERE ranker = %s AND seq <= %s AND at <= %s ORDER BY seq DESC LIMIT 1",
         (ranker, until, before),
         binary=True,
     ).fetchone()
     if row is None:
         return None
-    seq, at, body, small, layout, digest = row
+    seq, at, body, small, layout, checksum = row
     try:
         blocks = _blocks(connection, ranker, seq)
-        contents, arrays = joined(body, small, layout, digest, blocks.get)
+        contents, arrays = joined(body, small, layout, checksum, blocks.get)
     except (psycopg.InternalError, DataError, msgspec.MsgspecError, ValueError, TypeError) as error:
         raise SnapshotDamaged(f"the snapshot of {ranker!r} at entry {seq} is damaged: {error}") from error
     return Snapshot(seq=seq, at=at, ranker=ranker, body=contents, arrays=arrays)
@@ -67,8 +67,8 @@ def drop(connection: Connection, ranker: str, seqs: Sequence[int]) -> None:
         "DELETE FROM snapshot_blocks WHERE ranker = %s AND seq = ANY(%s) RETURNING block", values
     ).fetchall()
     connection.execute(
-        "DELETE FROM blocks WHERE id = ANY(%s)"
-        " AND NOT EXISTS (SELECT 1 FROM snapshot_blocks WHERE block = blocks.id)",
+        "DELETE FROM blocks WHERE digest = ANY(%s)"
+        " AND NOT EXISTS (SELECT 1 FROM snapshot_blocks WHERE block = blocks.digest)",
         ([block for (block,) in gone],),
     )
 
@@ -83,7 +83,8 @@ def kept(connection: Connection, ranker: str) -> list[tuple[int, float]]:
 
 def _blocks(connection: Connection, ranker: str, seq: int) -> dict[bytes, bytes]:
     rows = connection.execute(
-        "SELECT digest, data FROM blocks JOIN snapshot_blocks ON block = id WHERE ranker = %s AND seq = %s",
+        "SELECT block, data FROM blocks JOIN snapshot_blocks ON block = blocks.digest"
+        " WHERE ranker = %s AND seq = %s",
         (ranker, seq),
         binary=True,
     )

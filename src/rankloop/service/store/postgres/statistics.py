@@ -77,7 +77,7 @@ def summaries(connection: Connection, ranker: str, wanted: ListFilter, *, last: 
     }
     where = " AND ".join(each for each, asked in conditions.items() if asked) or "true"
     rows = connection.execute(
-        f"""SELECT {", ".join(SUMMARY_COLUMNS[:-1])}, exposure::text, {CLICKS} FROM (
+        f"""SELECT {", ".join(SUMMARY_COLUMNS)}, {CLICKS} FROM (
             SELECT * FROM impressions WHERE ranker = %(ranker)s AND seq < %(before)s
             ORDER BY seq DESC LIMIT %(within)s) AS impressions
         WHERE {where} ORDER BY seq DESC LIMIT %(last)s""",

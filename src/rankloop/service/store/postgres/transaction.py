@@ -65,7 +65,7 @@ OLD_LIST = """ranker = %(ranker)s AND seq <= %(until)s AND at < %(before)s AND q
 OLD_EVENT = "(ranker = %(ranker)s AND seq <= %(until)s OR ranker = '' AND at < %(before)s)"
 BY_THEM = """(%(client)s != '' AND client_id = %(client)s)
     OR (%(session)s != '' AND session_id = %(session)s)"""
-THEIRS = f"""{BY_THEM} OR (%(user)s != '' AND "user" = %(user)s) ORDER BY seq"""
+THEIRS = f"""{BY_THEM} OR (%(user)s != '' AND user_id = %(user)s) ORDER BY seq"""
 RANKERS = """WITH RECURSIVE names (name) AS (
     SELECT min(ranker) FROM decisions WHERE ranker > ''
     UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL

@@ -7,10 +7,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from rankloop.service.store.sqlite.schema import STEPS
+from rankloop.service.store.sql.dialect import SqliteDialect
+from rankloop.service.store.sql.log_schema import check_version
 from rankloop.service.store.store import StoreError
 
 MOST_FINDINGS = 20
+DIALECT = SqliteDialect()
 
 
 def copy(source: Path, target: Path) -> None:
@@ -53,12 +55,12 @@ def check_log(path: Path, called: Path) -> None:
             f"{called} is damaged or no backup: {wrong[0]}; name another that `rankloop backup` wrote"
         )
     with closing(sqlite3.connect(path)) as connection:
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
-    if not {"impressions", "events", "decisions"} <= tables:
-        raise StoreError(f"{called} is no log of rankloop: name a file that `rankloop backup` wrote")
-    if version > len(STEPS):
-        raise StoreError(f"{called} has version {version}, this rankloop knows up to {len(STEPS)}")
+        if not DIALECT.has_table(connection, "schema_version"):
+            raise StoreError(f"{called} is no log of rankloop: name a file that `rankloop backup` wrote")
+        try:
+            check_version(connection, DIALECT)
+        except StoreError as error:
+            raise StoreError(f"{called} cannot be restored: {error}") from error
 
 
 def settle(path: Path) -> None:

@@ -6,7 +6,6 @@ snapshots refer to it. Blocks that no snapshot refers to are deleted with the la
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +13,6 @@ from typing import Any
 import msgspec
 
 from rankloop.errors import DataError
-from rankloop.service.store.array_codec import unpack
 from rankloop.service.store.log_records import Snapshot
 from rankloop.service.store.snapshot_blocks import cut, joined
 from rankloop.service.store.store import SnapshotDamaged
@@ -27,9 +25,10 @@ def keep(connection: sqlite3.Connection, snapshot: Snapshot) -> None:
     key, written, run = (snapshot.ranker, snapshot.seq), cut(snapshot), connection.execute
     for digest, block in written.blocks.items():
         run("INSERT INTO blocks (digest, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (digest, block))
-        run("INSERT INTO snapshot_blocks SELECT ?, ?, id FROM blocks WHERE digest = ?", (*key, digest))
+        run("INSERT INTO snapshot_blocks VALUES (?, '', ?, ?)", (*key, digest))
     run(
-        "INSERT INTO snapshots (ranker, seq, at, body, arrays, layout, digest) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO snapshots (ranker, digest, seq, at, body, arrays, layout, checksum)"
+        " VALUES (?, '', ?, ?, ?, ?, ?, ?)",
         (*key, snapshot.at, written.body, written.small, written.layout, written.digest),
     )
 
@@ -61,8 +60,8 @@ def drop(connection: sqlite3.Connection, ranker: str, seqs: Sequence[int]) -> No
         connection.execute("DELETE FROM snapshots WHERE ranker = ? AND seq = ?", key)
         connection.execute("DELETE FROM snapshot_blocks WHERE ranker = ? AND seq = ?", key)
         connection.executemany(
-            "DELETE FROM blocks WHERE id = ?"
-            " AND NOT EXISTS (SELECT 1 FROM snapshot_blocks WHERE block = blocks.id)",
+            "DELETE FROM blocks WHERE digest = ?"
+            " AND NOT EXISTS (SELECT 1 FROM snapshot_blocks WHERE block = blocks.digest)",
             blocks,
         )
 
@@ -76,14 +75,12 @@ def kept(connection: sqlite3.Connection, ranker: str) -> list[tuple[int, float]]
 
 def _contents(connection: sqlite3.Connection, ranker: str, seq: int) -> tuple[Any, Mapping[str, Array]]:
     """What a snapshot holds, checked against its digests."""
-    body, small, layout, digest = connection.execute(
-        "SELECT body, arrays, layout, digest FROM snapshots WHERE ranker = ? AND seq = ?", (ranker, seq)
+    body, small, layout, checksum = connection.execute(
+        "SELECT body, arrays, layout, checksum FROM snapshots WHERE ranker = ? AND seq = ?", (ranker, seq)
     ).fetchone()
-    if layout is None:  # of an earlier release: nothing was shared, and there was no digest
-        return json.loads(body), unpack(small)
 
     def block(digest: bytes) -> bytes | None:
         row = connection.execute("SELECT data FROM blocks WHERE digest = ?", (digest,)).fetchone()
         return None if row is None else row[0]
 
-    return joined(body, small, layout, digest, block)
+    return joined(body, small, layout, checksum, block)

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -26,7 +27,6 @@ from rankloop.service.store.impression_codec import (
     texts,
     trial_list_from,
 )
-from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     JOINED,
     Decision,
@@ -47,13 +47,14 @@ from rankloop.service.store.log_records import (
     Traffic,
     TrialList,
 )
+from rankloop.service.store.sql.dialect import SqliteDialect
+from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
 from rankloop.service.store.sqlite import snapshots
 from rankloop.service.store.sqlite.exposure import (
     exposure,
     exposure_in_parts,
     read_exposures,
 )
-from rankloop.service.store.sqlite.schema import check_version, migrate
 from rankloop.service.store.sqlite.statistics import (
     grades,
     in_parts,
@@ -62,6 +63,7 @@ from rankloop.service.store.sqlite.statistics import (
     tally,
     traffic,
 )
+from rankloop.service.store.sqlite.sums import TABLES as SUMS
 from rankloop.service.store.sqlite.transaction import (
     LAST_SEQ,
     SqliteTransaction,
@@ -80,6 +82,7 @@ PAGES_AT_ONCE = 512  # given back to the disk between two transactions
 LONGEST_READ = 60.0  # seconds to wait for readers
 INCREMENTAL = 2  # as SQLite numbers the ways to shrink a file
 FOLDED = "verdict IN ('accepted', 'late')"
+DIALECT = SqliteDialect()
 
 
 class SqliteStore:
@@ -100,14 +103,11 @@ class SqliteStore:
         self._opening = threading.Lock()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
-        self._head: Head | None = None
-        self._seen = 0  # the state of the file, as SQLite counts what other connections wrote
         try:
             self._writer = self._open()
-            if read_only:
-                check_version(self._writer)
-            else:
+            if not read_only:
                 self._prepare()
+            check_version(self._writer, DIALECT)
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
@@ -195,8 +195,8 @@ class SqliteStore:
         self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
     ) -> Iterator[Logged]:
         """The counted events and the decisions, with the lists if they are wanted, in order."""
-        head = self._head_seq if with_lists else self._last_seq
-        last = head() if until is None else until  # all parts end at the same entry
+        with self._reader() as connection:
+            last = read_head(connection).seq if until is None else until  # all parts end at the same entry
         lists = self._list_entries(ranker, after, last) if with_lists else ()
         events = self._counted(ranker, after, last)
         with self._reader() as connection:
@@ -295,8 +295,7 @@ class SqliteStore:
     def reclaim_space(self) -> int:
         """Give the space of what was deleted back to the disk; how many bytes.
 
-        In small steps between the transactions. A file of before this was possible is written anew instead,
-        once, which takes as much space again while it lasts. Nothing is lost if the process is killed.
+        In small steps between the transactions. Nothing is lost if the process is killed.
         """
         return self._compact(self._shrink)
 
@@ -326,16 +325,11 @@ class SqliteStore:
                 self._close_all()
 
     def _shrink(self) -> None:
-        run = self._writer.execute
-        with self._writing:
-            if run("PRAGMA auto_vacuum").fetchone() != (INCREMENTAL,):
-                run(f"PRAGMA auto_vacuum = {INCREMENTAL}")
-                run("VACUUM")
         left, before = self._step(), None
         while left and (before is None or left < before):  # jobs in between may free more
             left, before = self._step(), left
         with self._writing:
-            run("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _write_anew(self) -> None:
         """Every page written again, and the write-ahead log emptied once nobody reads from it any more."""
@@ -367,32 +361,33 @@ class SqliteStore:
     def _transact(self, jobs: Sequence[Job[Any]]) -> Sequence[Outcome]:
         """Run jobs in one transaction; it is durable when this returns."""
         with self._writing:
-            self._writer.execute("BEGIN IMMEDIATE")
             try:
-                transaction = SqliteTransaction(self._writer, self._known_head())
+                transaction = SqliteTransaction(self._writer)
                 outcomes = [transaction.attempt(job) for job in jobs]
+                transaction.finish()
                 self._writer.execute("COMMIT")
-                self._head = transaction.head
             except BaseException:
                 with contextlib.suppress(sqlite3.Error):
                     self._writer.execute("ROLLBACK")
                 raise
         return outcomes
 
-    def _known_head(self) -> Head:
-        """The end of the log; looked up only if another process has written meanwhile."""
-        (version,) = self._writer.execute("PRAGMA data_version").fetchone()
-        if self._head is None or version != self._seen:
-            self._head, self._seen = read_head(self._writer), version
-        return self._head
-
     def _prepare(self) -> None:
-        """Make the file what this release expects."""
-        self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # of a new file; an old one keeps its own
-        self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")  # of a new file
+        """Set how the file is written, and create the tables of a new one."""
+        self._writer.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         self._writer.execute(f"PRAGMA synchronous = {self.synchronous}")
         self._writer.execute("PRAGMA journal_mode = WAL")
-        migrate(self._writer)
+        if DIALECT.has_table(self._writer, "schema_version"):
+            return
+        self._writer.execute("BEGIN IMMEDIATE")
+        if not DIALECT.has_table(self._writer, "schema_version"):  # nobody else has made it meanwhile
+            create_schema(partial(DIALECT.run, self._writer), DIALECT)
+            for table, columns in UNIQUE_INDEXES.items():
+                self._writer.execute(f"CREATE UNIQUE INDEX {table}_by_id ON {table} {columns}")
+            for statement in SUMS:
+                self._writer.execute(statement)
+        self._writer.execute("COMMIT")
 
     def _open(self) -> sqlite3.Connection:
         name: Path | str = self._path
@@ -430,17 +425,6 @@ class SqliteStore:
     def _close_all(self) -> None:
         for connection in self._opened:
             connection.close()
-
-    def _last_seq(self) -> int:
-        (seq,) = self._rows(
-            "SELECT max(ifnull((SELECT max(seq) FROM events), 0),"
-            " ifnull((SELECT max(seq) FROM decisions), 0))"
-        )[0]
-        return int(seq)
-
-    def _head_seq(self) -> int:
-        (seq,) = self._rows("SELECT ifnull(max(seq), 0) FROM impressions")[0]
-        return max(int(seq), self._last_seq())
 
     def _counted(self, ranker: str, after: int, until: int) -> Iterator[Event]:
         condition = f"{FOLDED} AND seq > ? AND seq <= ? ORDER BY seq LIMIT {PAGE}"

@@ -53,7 +53,7 @@ OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at 
 OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
 OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
 BY_THEM = """(:client != '' AND client_id = :client) OR (:session != '' AND session_id = :session)"""
-THEIRS = f"""{BY_THEM} OR (:user != '' AND user = :user) ORDER BY seq"""
+THEIRS = f"""{BY_THEM} OR (:user != '' AND user_id = :user) ORDER BY seq"""
 RANKERS = """WITH RECURSIVE names (name) AS (
     SELECT min(ranker) FROM decisions WHERE ranker > ''
     UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
@@ -62,18 +62,14 @@ CHANGED = " UNION ".join(
     f"SELECT ranker FROM {table} WHERE seq > :after AND +ranker != ''"
     for table in ("impressions", "events", "decisions")
 )  # by number: the plus keeps SQLite from reading a whole index of names
-HEAD = """SELECT max(seq), max(at), (SELECT at FROM clock), (SELECT clock FROM clock) FROM (
-    SELECT * FROM (SELECT seq, at FROM impressions ORDER BY seq DESC LIMIT 1)
-    UNION ALL SELECT * FROM (SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1)
-    UNION ALL SELECT * FROM (SELECT seq, at FROM decisions ORDER BY seq DESC LIMIT 1)
-    UNION ALL SELECT seq, at FROM discarded)"""
+HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
+MOVE = "UPDATE head SET seq = ?, at = ?, anchor_at = ?, anchor_clock = ?"
 
 
 def read_head(connection: sqlite3.Connection) -> Head:
     """The end of the log, as this connection sees the file."""
     seq, at, anchored_at, reading = connection.execute(HEAD).fetchone()
-    anchor = None if reading is None else Anchor(anchored_at, reading)
-    return Head() if seq is None else Head(seq, at, anchor)
+    return Head(seq, at, None if reading is None else Anchor(anchored_at, reading))
 
 
 def read_rankers(connection: sqlite3.Connection) -> list[str]:
@@ -125,8 +121,10 @@ def read_decisions(
 class SqliteTransaction:
     """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
-    def __init__(self, connection: sqlite3.Connection, head: Head) -> None:
-        self._connection, self.head = connection, head
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        self._connection, self.head = connection, read_head(connection)
+        self._began = self.head
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
@@ -144,13 +142,16 @@ class SqliteTransaction:
         self._connection.execute("RELEASE job")
         return outcome
 
+    def finish(self) -> None:
+        """Write where the log ends now: all that is left to do before the commit."""
+        if self.head != self._began:
+            anchor = (self.head.anchor.at, self.head.anchor.clock) if self.head.anchor else (None, None)
+            self._connection.execute(MOVE, (self.head.seq, self.head.at, *anchor))
+
     def time(self, now: float) -> float:
         """The log's time for this reading of the clock."""
-        found = self.head.observe(now)
-        if found is not self.head:
-            self._anchor(found.anchor)
-        self.head = found
-        return found.time(now)
+        self.head = self.head.observe(now)
+        return self.head.time(now)
 
     def append(self, record: Impression | Event | Decision) -> int:
         """Add an entry and return its number."""
@@ -254,9 +255,8 @@ class SqliteTransaction:
 
     def remove_unmatched_events(self, *, since: float, until: float) -> int:
         """Delete the events of a stretch of time that belong to no ranker."""
-        run = self._connection.execute
-        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
-        return run("DELETE FROM events WHERE ranker = '' AND at >= ? AND at < ?", (since, until)).rowcount
+        gone = "DELETE FROM events WHERE ranker = '' AND at >= ? AND at < ?"
+        return self._connection.execute(gone, (since, until)).rowcount
 
     def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -276,7 +276,6 @@ class SqliteTransaction:
         """Delete what a model that begins at entry `until` does not need."""
         values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
         run = self._connection.execute
-        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
         exposure.subtract(self._connection, OLD_LISTS, values)
         run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
         deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
@@ -291,7 +290,6 @@ class SqliteTransaction:
         """Delete lists and events by their numbers."""
         values = {"lists": json.dumps(sorted(lists)), "events": json.dumps(sorted(events))}
         run, chosen = self._connection.execute, "seq IN (SELECT value FROM json_each(:{}))"
-        run("INSERT OR REPLACE INTO discarded VALUES (1, ?, ?)", (self.head.seq, self.head.at))
         exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
         run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
         gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
@@ -313,14 +311,4 @@ class SqliteTransaction:
         self._connection.execute(_insert("impressions", LIST_COLUMNS, len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
         exposure.add(self._connection, lists)
-        if head.anchor is not self.head.anchor:
-            self._anchor(head.anchor)
         self.head = head
-
-    def _anchor(self, anchor: Anchor | None) -> None:
-        if anchor is None:
-            self._connection.execute("DELETE FROM clock")
-        else:
-            self._connection.execute(
-                "INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (anchor.at, anchor.clock)
-            )

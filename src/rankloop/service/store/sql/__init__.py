@@ -1,0 +1,1 @@
+"""SQL of the log, written once for SQLite and PostgreSQL."""

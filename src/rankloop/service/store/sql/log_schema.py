@@ -1,0 +1,89 @@
+"""Schema of the log: tables and indexes, once for SQLite and PostgreSQL.
+
+`impressions`, `events` and `decisions` are the log. What a list holds is in `payloads`, so that counting
+lists does not read their features. `head` is one row, the end of the log. All else is a cache of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rankloop.service.store.sql.dialect import Dialect
+from rankloop.service.store.store import StoreError
+
+VERSION = 1
+RANGES = (
+    "impressions",
+    "payloads",
+    "events",
+)  # that grow with the log, in the order of locking
+JOINED_SQL = "verdict IN ('accepted', 'late', 'not_shown', 'ignored')"
+COUNTED_SQL = "verdict IN ('accepted', 'late')"
+
+TABLES = {
+    "schema_version": "version INTEGER NOT NULL",
+    # past: the first number for which there is no partition yet, where the log has partitions
+    "head": """seq INTEGER NOT NULL, at REAL NOT NULL, anchor_at REAL, anchor_clock REAL,
+        past INTEGER NOT NULL""",
+    "impressions": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, query_id TEXT NOT NULL,
+        user_query TEXT NOT NULL, client_id TEXT NOT NULL, session_id TEXT NOT NULL, user_id TEXT NOT NULL,
+        model INTEGER NOT NULL, settings INTEGER NOT NULL, mode TEXT NOT NULL, policy TEXT NOT NULL,
+        seed INTEGER NOT NULL, k INTEGER NOT NULL, shown TEXT NOT NULL, titles TEXT, teaches BOOLEAN NOT NULL,
+        fallback TEXT NOT NULL, digest BLOB NOT NULL, pairs INTEGER NOT NULL, settled INTEGER,
+        explored INTEGER NOT NULL, cost REAL NOT NULL, exposure TEXT, assignment TEXT, promised TEXT""",
+    "payloads": """seq INTEGER PRIMARY KEY, object_ids TEXT NOT NULL, groups TEXT NOT NULL,
+        arrays BLOB NOT NULL, recommended TEXT""",
+    "events": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, event_id TEXT NOT NULL,
+        query_id TEXT NOT NULL, object_id TEXT NOT NULL, action TEXT NOT NULL, verdict TEXT NOT NULL,
+        detail TEXT NOT NULL, position INTEGER, list_seq INTEGER, closes_at REAL, ordinal INTEGER,
+        occurred_at REAL, client_id TEXT NOT NULL, session_id TEXT NOT NULL, value REAL,
+        source TEXT NOT NULL""",
+    "decisions": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, kind TEXT NOT NULL,
+        body TEXT NOT NULL""",
+    # digest: of the specification of what was rebuilt; empty for a ranker's own state
+    "snapshots": """ranker TEXT NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL, at REAL NOT NULL,
+        body TEXT NOT NULL, arrays BLOB NOT NULL, layout TEXT NOT NULL, checksum BLOB NOT NULL,
+        PRIMARY KEY (ranker, digest, seq)""",
+    "blocks": "digest BLOB NOT NULL PRIMARY KEY, data BLOB NOT NULL",
+    "snapshot_blocks": """ranker TEXT NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL,
+        block BLOB NOT NULL, PRIMARY KEY (ranker, digest, seq, block)""",
+    "exposures": """ranker TEXT NOT NULL, account INTEGER NOT NULL, name TEXT NOT NULL,
+        lists INTEGER NOT NULL, candidates INTEGER NOT NULL, granted INTEGER NOT NULL, due INTEGER NOT NULL,
+        lapsed INTEGER NOT NULL, PRIMARY KEY (ranker, account, name)""",
+}
+# within a partition, where the log has partitions: no index that spans them can be unique
+UNIQUE_INDEXES = {"impressions": "(query_id)", "events": f"(event_id) WHERE {JOINED_SQL}"}
+INDEXES = {
+    "impressions_by_ranker": "impressions (ranker, seq)",
+    "impressions_by_time": "impressions (ranker, at, seq)",
+    "impressions_by_trial": "impressions (ranker, seq) WHERE assignment IS NOT NULL",
+    "events_by_ranker": "events (ranker, seq)",
+    "events_by_list": f"events (list_seq, position) WHERE {COUNTED_SQL}",
+    "events_by_source": f"events (ranker, source, at) WHERE source <> '' AND {COUNTED_SQL}",
+    "events_by_time": "events (at)",
+    "events_by_query": "events (query_id)",
+    "decisions_by_ranker": "decisions (ranker, seq)",
+    "decisions_by_kind": "decisions (ranker, kind, seq)",
+    "snapshots_by_block": "snapshot_blocks (block)",
+}
+
+
+def create_schema(run: Callable[..., object], dialect: Dialect) -> None:
+    """Create the tables, their indexes and the row of `head`."""
+    for name, columns in TABLES.items():
+        run(dialect.create_table(name, columns, ranges=name in RANGES))
+    for name, columns in INDEXES.items():
+        run(f"CREATE INDEX {name} ON {columns}")
+    run("INSERT INTO schema_version VALUES (:version)", {"version": VERSION})
+    run("INSERT INTO head VALUES (0, :at, NULL, NULL, 1)", {"at": float("-inf")})
+
+
+def check_version(connection: Any, dialect: Dialect) -> None:
+    """Refuse a database whose tables are of another version."""
+    ((version,),) = dialect.run(connection, "SELECT version FROM schema_version")
+    if version != VERSION:
+        raise StoreError(
+            f"it has version {version}, and this rankloop reads version {VERSION}: "
+            f"open it with {'a newer' if version > VERSION else 'an earlier'} rankloop"
+        )
