@@ -65,6 +65,11 @@ class Cluster:
                 connection.execute(f"CREATE SCHEMA {name}")
         return f"{where}?options={quote(f'-csearch_path={name}')}"
 
+    @property
+    def data(self) -> Path:
+        """The folder with the files of all databases."""
+        return self._folder / "data"
+
     def start(self) -> None:
         self._call("pg_ctl", "start", "--wait", "--silent", f"--log={self._folder / 'log'}")
 

@@ -28,7 +28,7 @@ from rankloop.service.live_rankers import LiveRankers
 from rankloop.service.operations import people
 from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, changed_settings, version_of
 from rankloop.service.operations.key_manager import KeyManager
-from rankloop.service.operations.people import Deleted, PersonReport
+from rankloop.service.operations.people import Deleted, Deletions, PersonReport
 from rankloop.service.operations.rebuild_requests import retire_body, retired_before
 from rankloop.service.operations.retention import (
     Retained,
@@ -102,6 +102,7 @@ class ServiceFacade(LiveRankers):
             raise
         self.retention = retention or RetentionSettings()  # in the background, by itself
         self._retention = RetentionRounds(self.retention)
+        self._deletions = Deletions(store, clock, alone=election is ALONE)
         self._told = RecentReports()
         self._keeper = LearningThread(self.upkeep, every=UPKEEP, name="upkeep") if background else None
 
@@ -397,23 +398,23 @@ class ServiceFacade(LiveRankers):
         the background that follows, and `deletions` says when it is done. What it decided is in the log
         without whom it was about.
         """
-        decision = people.delete(self.store, persons, clock=self.clock(), said=signed(by, reason))
+        decision = self._deletions.delete(persons, signed(by, reason))
         if not self.learns_by_itself:
             self.finish_deletions()
         elif decision is not None and self._keeper:
             self._keeper.wake()
-        return people.report(self.store, decision)
+        return self._deletions.report(decision)
 
     def finish_deletions(self) -> None:
-        """Learn anew what was learned from what was deleted, and write the files anew; again after a kill."""
-        if people.pending(self.store):
+        """Learn anew what was learned from deleted entries, and purge the files until nothing is left."""
+        if due := self._deletions.find_due(leads=self.leads):
             for found in self._rankers.values():
                 found.try_to_catch_up()
-            people.finish(self.store, clock=self.clock())
+            self._deletions.finish(due)
 
     def deletions(self) -> list[Deleted]:
         """What was deleted on request, the newest first, and whether it is done."""
-        return people.reports(self.store)
+        return self._deletions.reports()
 
     # decisions
 
@@ -447,8 +448,8 @@ class ServiceFacade(LiveRankers):
 
     def upkeep(self) -> None:
         """What is to be done now and then: finish what was deleted, by one process of those on a store."""
+        self.finish_deletions()
         if self.leads:
-            self.finish_deletions()
             self._retention.look(self._rankers, self.store, self.clock())
 
     def close(self) -> None:

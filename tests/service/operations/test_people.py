@@ -16,8 +16,8 @@ from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PairRank
 from rankloop.service import FairSettings, HistoryError, RankerSettings, UserEvent
-from rankloop.service.operations import people
 from rankloop.service.operations.jobs import ask
+from rankloop.service.operations.person_removal import remove_people
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SERVICE, Person, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
@@ -171,7 +171,7 @@ def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_ke
         here.create("shop", RULES)
         live(here, clock, 20)
         there.tick()
-        people.delete(one, [OTTO], clock=clock.now, said={})
+        remove_people(one, [OTTO], clock=clock.now, said={})
         there.ranker("shop").keep()  # it has not heard of it yet
         there.store.submit(lambda _: None).result()
         assert not [seq for seq, _ in one.list_snapshots("shop") if seq > 3]

@@ -1,46 +1,33 @@
-"""People's data: what the log tells of someone, and its deletion from log, snapshots and models.
+"""People's data: what the log tells of someone, and its deletion from log, snapshots, models and files.
 
-Deleting is one transaction: the person's lists and events, and the events of their lists, are removed, and so
-is every snapshot that may know them; what was decided is written down without whom it was about. A model is a
-fold of the log, so the one that follows equals to the bit the fold of a log that never had these entries.
-Then the file is written anew. Whoever is killed in between goes on with the next start: the log says what is
+A deletion removes entries in one transaction, and is *pending* until a search of the store's files finds
+nothing of them. It goes on by itself until then, also after the process was killed: the log says what is
 still to do.
 """
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankloop.errors import RequestError
-from rankloop.service.core.checkpoint import drop_checkpoint
-from rankloop.service.core.deleted_lists import DELETE, lies_under, tombstone
+from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.operations.data_directory import draft_of
-from rankloop.service.store import (
-    SERVICE,
-    Decision,
-    Person,
-    Snapshot,
-    Store,
-    Trace,
-    Traces,
-    Transaction,
-    write,
-)
-from rankloop.service.store.exposure import carried
-from rankloop.short_text import check_text
+from rankloop.service.operations.deletion_notes import write_notes
+from rankloop.service.operations.person_removal import check_person, remove_people
+from rankloop.service.store import SERVICE, Decision, Person, Store, Trace, Transaction, write
+from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 
 if TYPE_CHECKING:
     from rankloop.service.service_facade import ServiceFacade
 
 ERASED, BACKUP = "erased", "backup"  # kinds of decisions about the service, beside `DELETE`
-MOST_PEOPLE = 1000  # in one call
+NOTHING: Mapping[str, Any] = {"lists": 0, "events": 0, "rankers": ()}
+PRINTED = "what the service printed, as far as an error named an id"
 TOLD = 1000  # lists and events in a report
+OTHERS_TURN = 60.0  # seconds that the process which removed entries has to purge them before others do
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +51,11 @@ class Deleted:
     lists: int
     events: int
     rankers: list[str]  # that learned from them, and fold their logs again
-    done: bool  # no byte of them is left in the files of the store
+    done: bool  # a search of the store's files found nothing of them; otherwise the deletion is pending
+    blockers: list[Blocker]  # processes that read old files: the deletion goes on when they end
+    remains: list[str]  # tables or files in which something was found, or that could not be replaced yet
     backups: list[str]  # that were made before, and still hold them
+    not_covered: list[str]  # where they may still be, beyond the reach of the service
 
 
 class People:
@@ -79,25 +69,88 @@ class People:
         return self._facade.find_person(person)
 
     def delete(self, persons: Sequence[Person], *, by: str = "", reason: str = "") -> Deleted:
-        """Delete what is stored of people, from log, snapshots and models; no byte of it is left.
+        """Delete what is stored of people, from log, snapshots, models and files.
 
-        Everything but the last step, which writes the files again, is done when this returns. A service with
-        a thread in the background does that step later; `deletions` says when it is done.
+        They are out of log, snapshots and models when this returns. The deletion is pending until a search of
+        the files finds nothing of them; a service with a thread in the background goes on with that.
         """
         return self._facade.delete_people(persons, by=by, reason=reason)
 
     def deletions(self) -> Sequence[Deleted]:
-        """Return what was deleted on request, the newest first, and whether it is done."""
+        """Return what was deleted on request, the newest first: done or pending, and who blocks it."""
         return self._facade.deletions()
 
+    def finish_deletions(self) -> None:
+        """Go on with deletions that are pending."""
+        self._facade.finish_deletions()
 
-def check_person(person: Person) -> None:
-    """Refuse nobody, and ids that cannot be."""
-    ids = (("client_id", person.client_id), ("session_id", person.session_id), ("user", person.user))
-    if not any(value for _, value in ids):
-        raise RequestError("name a person by client_id, session_id or user: found none of them")
-    for name, value in ids:
-        check_text(name, value, empty=True)
+
+class Deletions:
+    """Deletions of a service: made, and carried on until nothing is left.
+
+    `alone` is false if other processes use the store: then the one that removed entries, which still knows
+    what to search for, purges them first.
+    """
+
+    def __init__(self, store: Store, clock: Callable[[], float], *, alone: bool) -> None:
+        self._store, self._clock, self._alone = store, clock, alone
+        self._texts: dict[int, RemovedTexts] = {}  # of this process's deletions
+        self._outcome = PurgeOutcome()
+
+    def delete(self, people: Sequence[Person], said: Mapping[str, str]) -> Decision | None:
+        """Remove all entries that tell of these people, at once; the decision, if there were any."""
+        decision, texts = remove_people(self._store, people, clock=self._clock(), said=said)
+        if decision is not None:
+            self._texts[decision.seq] = texts
+        return decision
+
+    def find_due(self, *, leads: bool) -> list[Decision]:
+        """Return the deletions that this process is to go on with."""
+        now = self._store.time(self._clock())
+        return [
+            each
+            for each in find_pending(self._store)
+            if each.seq in self._texts or (leads and (self._alone or now - each.at > OTHERS_TURN))
+        ]
+
+    def finish(self, due: Sequence[Decision]) -> None:
+        """Purge the files, and write down that it is done as soon as nothing is left."""
+        for each in due:
+            write_notes(backups_before(self._store, each.seq), each)
+        known = all(each.seq in self._texts for each in due)
+        texts = RemovedTexts.together(self._texts[each.seq] for each in due) if known else None
+        self._outcome = self._store.purge_deleted(texts)
+        if self._outcome.is_done:
+            write(self._store, lambda transaction: self._write_down(transaction, due))
+            for each in due:
+                self._texts.pop(each.seq, None)
+
+    def report(self, decision: Decision | None) -> Deleted:
+        """What a deletion did, and whether it is done."""
+        if decision is None:
+            decision = Decision(at=0.0, ranker=SERVICE, kind=DELETE, body=NOTHING)
+        pending = decision.seq in {each.seq for each in find_pending(self._store)}
+        body = decision.body
+        return Deleted(
+            decision=decision.seq,
+            lists=body["lists"],
+            events=body["events"],
+            rankers=list(body["rankers"]),
+            done=not pending,
+            blockers=list(self._store.find_blockers()) if pending else [],
+            remains=list(self._outcome.remains) if pending else [],
+            backups=backups_before(self._store, decision.seq),
+            not_covered=[*self._store.not_covered, PRINTED] if decision.seq else [],
+        )
+
+    def reports(self) -> list[Deleted]:
+        """Every deletion, the newest first."""
+        return [self.report(each) for each in reversed(self._store.read_decisions(SERVICE, kind=DELETE))]
+
+    def _write_down(self, transaction: Transaction, due: Sequence[Decision]) -> int:
+        body = {"of": [each.seq for each in due]}
+        at = transaction.time(self._clock())
+        return transaction.append(Decision(at=at, ranker=SERVICE, kind=ERASED, body=body))
 
 
 def find(store: Store, person: Person) -> PersonReport:
@@ -117,66 +170,10 @@ def find(store: Store, person: Person) -> PersonReport:
     )
 
 
-def delete(
-    store: Store, people: Sequence[Person], *, clock: float, said: Mapping[str, str]
-) -> Decision | None:
-    """Remove all entries that tell of these people, in one transaction; the decision, if there were any."""
-    if not 0 < len(people) <= MOST_PEOPLE:
-        raise RequestError(f"1 to {MOST_PEOPLE} people in one call, found {len(people)}")
-    for person in people:
-        check_person(person)
-        _check_silent(person, said)
-    seen = {
-        person: store.find_person_entries(person) for person in people
-    }  # the long look, while others write
-    newest = max((each.seq for found in seen.values() for each in (*found.lists, *found.events)), default=0)
-
-    def job(transaction: Transaction) -> Decision | None:
-        late = [transaction.find_person_entries(person, after=newest) for person in people]
-        return _remove(store, transaction, _together([*seen.values(), *late]), clock, said)
-
-    return write(store, job)
-
-
-def pending(store: Store) -> list[Decision]:
-    """Deletions whose bytes may still be in the files."""
+def find_pending(store: Store) -> list[Decision]:
+    """Find the deletions whose bytes may still be in the files."""
     finished = {int(seq) for each in store.read_decisions(SERVICE, kind=ERASED) for seq in each.body["of"]}
     return [each for each in store.read_decisions(SERVICE, kind=DELETE) if each.seq not in finished]
-
-
-def finish(store: Store, *, clock: float) -> None:
-    """Write the files anew, and write down that it was done; whoever is killed does it again."""
-    open_ = [each.seq for each in pending(store)]
-    if not open_:
-        return
-    store.purge_deleted()
-
-    def job(transaction: Transaction) -> int:
-        body = {"of": open_}
-        at = transaction.time(clock)
-        return transaction.append(Decision(at=at, ranker=SERVICE, kind=ERASED, body=body))
-
-    write(store, job)
-
-
-def report(store: Store, decision: Decision | None) -> Deleted:
-    """What a deletion did, and whether it is done."""
-    if decision is None:
-        return Deleted(decision=0, lists=0, events=0, rankers=[], done=True, backups=[])
-    body = decision.body
-    return Deleted(
-        decision=decision.seq,
-        lists=body["lists"],
-        events=body["events"],
-        rankers=list(body["rankers"]),
-        done=decision.seq not in {each.seq for each in pending(store)},
-        backups=backups_before(store, decision.seq),
-    )
-
-
-def reports(store: Store) -> list[Deleted]:
-    """Every deletion, the newest first."""
-    return [report(store, each) for each in reversed(store.read_decisions(SERVICE, kind=DELETE))]
 
 
 def was_deleted(store: Store, query_id: str) -> bool:
@@ -188,113 +185,6 @@ def backups_before(store: Store, seq: int) -> list[str]:
     """Backups that were made before an entry and are still where they were written; also by halves."""
     made = (Path(each.body["file"]) for each in store.read_decisions(SERVICE, kind=BACKUP) if each.seq < seq)
     return sorted({str(path) for file in made for path in (file, draft_of(file)) if path.exists()})
-
-
-def _remove(
-    store: Store, transaction: Transaction, traces: Traces, clock: float, said: Mapping[str, str]
-) -> Decision | None:
-    every = [*traces.lists, *traces.events]
-    if not every:
-        return None
-    names = sorted({each.ranker for each in every} - {SERVICE})
-    before = {name: transaction.read_totals(name) for name in names}
-    transaction.remove_entries(
-        lists=[each.seq for each in traces.lists], events=[each.seq for each in traces.events]
-    )
-    at = transaction.time(clock)
-    for name in names:
-        first = _unlearn(store, transaction, name, traces)
-        rows = carried(before[name], transaction.read_totals(name))
-        body = {"first": first, **({"exposure": rows} if rows else {})}
-        transaction.append(Decision(at=at, ranker=name, kind=DELETE, body=body))
-    decision = Decision(at=at, ranker=SERVICE, kind=DELETE, body=_body(traces, names, said))
-    return replace(decision, seq=transaction.append(decision))
-
-
-def _body(traces: Traces, rankers: Sequence[str], said: Mapping[str, str]) -> dict[str, Any]:
-    """What was decided, without whom it was about."""
-    salt = secrets.token_hex(16)
-    return {
-        "lists": len(traces.lists),
-        "events": len(traces.events),
-        "rankers": list(rankers),
-        "salt": salt,
-        "tombstones": sorted(tombstone(salt, each.name) for each in traces.lists),
-        **said,
-    }
-
-
-def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces) -> int:
-    """Take people out of what a ranker keeps beside its log; the entry from which to fold that anew."""
-    lists = {each.name for each in traces.lists if each.ranker == ranker}
-    events = {each.name for each in traces.events if each.ranker == ranker}
-    retained = store.read_decisions(ranker, kind="retain")
-    base = int(retained[-1].body["base"]) if retained else 0
-    numbers = [each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker]
-    first = max(min(numbers), base + 1)
-    for kind in ("forget", "job"):
-        for decision in store.read_decisions(ranker, kind=kind):
-            _amend(transaction, decision, events)
-    drop_checkpoint(transaction, ranker)
-    transaction.delete_snapshots(ranker, since=first)
-    for seq, _ in transaction.list_snapshots(ranker):
-        snapshot = store.load_latest(ranker, until=seq)
-        if snapshot is not None and (cleaned := _cleaned(snapshot, lists, events)) is not None:
-            transaction.save_snapshot(cleaned)
-    return first
-
-
-def _amend(transaction: Transaction, decision: Decision, events: set[str]) -> None:
-    """Take events out of a decision, or of a job, to forget them."""
-    body = decision.body.get("body", {}) if decision.kind == "job" else decision.body
-    kept = [each for each in body.get("events", ()) if each not in events]
-    if len(kept) != len(body.get("events", ())):
-        amended = {**body, "events": kept}
-        whole = {**decision.body, "body": amended} if decision.kind == "job" else amended
-        transaction.amend(replace(decision, body=whole))
-
-
-def _cleaned(snapshot: Snapshot, lists: set[str], events: set[str]) -> Snapshot | None:
-    """A snapshot without lists that it holds open and events that it passes over; None: it has none."""
-    body = dict(snapshot.body)
-    named = any(repr(name) in body.get("problem", "") for name in lists)
-    searched = json.dumps(body.get("promise", {}))
-    known = any(json.dumps(name)[1:-1] in searched for name in lists)
-    if not (lists & body["open"].keys() or events.intersection(body["without"]) or named or known):
-        return None
-    for name in ("open", "shown_at"):
-        body[name] = {key: value for key, value in body.get(name, {}).items() if key not in lists}
-    body["without"] = [each for each in body["without"] if each not in events]
-    body["problem"] = "" if named else body.get("problem", "")
-    if "promise" in body:
-        others = [each for each in body["promise"]["searches"] if each[0] not in lists]
-        searches = [_search_without(each, lists) for each in others]
-        body["promise"] = {**body["promise"], "searches": searches}
-    return replace(snapshot, body=body)
-
-
-def _search_without(search: Sequence[Any], lists: set[str]) -> list[Any]:
-    """An open search under a promise without some of its further lists, and what was done with them."""
-    query_id, arm, closes_at, done, more = search
-    kept = {key: did for key, did in done.items() if key.rpartition(" ")[0] not in lists}
-    return [query_id, arm, closes_at, kept, [each for each in more if each not in lists]]
-
-
-def _together(parts: Iterable[Traces]) -> Traces:
-    """What several looks found, each entry once."""
-    lists: dict[int, Trace] = {}
-    events: dict[int, Trace] = {}
-    for part in parts:
-        lists |= {each.seq: each for each in part.lists}
-        events |= {each.seq: each for each in part.events}
-    return Traces(lists=[lists[seq] for seq in sorted(lists)], events=[events[seq] for seq in sorted(events)])
-
-
-def _check_silent(person: Person, said: Mapping[str, str]) -> None:
-    """Refuse a reason that names the person: it would stay."""
-    for value in (person.client_id, person.session_id, person.user):
-        if value and value in said.get("reason", ""):
-            raise RequestError("the reason names the person, and it would stay in the log: say it without")
 
 
 def _list_told(store: Store, each: Trace) -> dict[str, Any]:

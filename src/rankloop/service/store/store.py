@@ -27,6 +27,7 @@ from rankloop.service.store.log_records import (
     Traffic,
     TrialList,
 )
+from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.write_waiter import CURRENT
 
 T = TypeVar("T")
@@ -46,6 +47,18 @@ class CommitUnknown(StoreError):
 
 class ConnectionLost(StoreError):
     """A store that is elsewhere and cannot be reached: nothing was written, and it may soon be back."""
+
+
+class StillRead(StoreError):
+    """Tables that cannot be changed now, because others read them: nothing was changed."""
+
+    def __init__(self, blockers: Sequence[Blocker]) -> None:
+        self.blockers = tuple(blockers)
+        named = ", ".join(f"{each.application or 'a session'} (process {each.pid})" for each in blockers)
+        super().__init__(
+            f"nothing was changed, for {named or 'a session'} reads what is to be removed: "
+            "end it, or try again later"
+        )
 
 
 class SnapshotDamaged(StoreError):
@@ -156,6 +169,10 @@ class Transaction(Protocol):
         Exposure accounts lose what the lists had in them: a `delete` decision carries it over.
         `Store.purge_deleted` leaves no byte of them.
         """
+        ...
+
+    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
+        """What these lists and events say, to be searched for once they are removed."""
         ...
 
     def amend(self, decision: Decision) -> None:
@@ -282,8 +299,16 @@ class EventLog(Protocol):
         """Give the space of what was deleted back to the disk; how many bytes. Jobs wait meanwhile."""
         ...
 
-    def purge_deleted(self) -> int:
-        """Write everything again, so that no byte of what was deleted is left in any file; how many bytes."""
+    def purge_deleted(self, texts: RemovedTexts | None = None) -> PurgeOutcome:
+        """Remove every byte of what was removed from the files of the store, as far as nobody reads them.
+
+        `texts` is what the removed entries said, to search for. Without it, as after a crash, everything
+        that they may have been in is written again. Nobody waits longer than a moment for it.
+        """
+        ...
+
+    def find_blockers(self) -> Sequence[Blocker]:
+        """Who keeps `purge_deleted` from its work just now."""
         ...
 
     def close(self) -> None:
@@ -333,6 +358,8 @@ class Statistics(Protocol):
 
 class Store(EventLog, Statistics, Protocol):
     """Event log with statistics over it: what the service needs."""
+
+    not_covered: tuple[str, ...]  # where removed entries may still be after a purge, in words
 
 
 def write(store: EventLog, job: Job[T]) -> T:

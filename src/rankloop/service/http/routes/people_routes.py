@@ -15,7 +15,8 @@ from msgspec import Meta, Struct
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.rank_body import Id, Reason
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
-from rankloop.service.operations.people import MOST_PEOPLE, Deleted, PersonReport
+from rankloop.service.operations.people import Deleted, PersonReport
+from rankloop.service.operations.person_removal import MOST_PEOPLE
 from rankloop.service.store import Person
 
 ADMIN = [needs("admin")]

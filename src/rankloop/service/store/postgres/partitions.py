@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.postgres.removals import CREATE_REMOVALS
 from rankloop.service.store.postgres.sums import TABLES as SUMS
 from rankloop.service.store.postgres.sums import drop_events, drop_lists
 from rankloop.service.store.sql.dialect import PostgresDialect
@@ -27,6 +28,7 @@ STORAGE = (  # beside the tables of both databases; numbers hardly become smalle
     """CREATE TABLE partitions (
         first bigint PRIMARY KEY, past bigint NOT NULL, since double precision NOT NULL
     )""",
+    CREATE_REMOVALS,
     "ALTER TABLE payloads ALTER arrays SET STORAGE EXTERNAL",
     "ALTER TABLE blocks ALTER data SET STORAGE EXTERNAL",
 )
@@ -102,6 +104,7 @@ def drop_partition(connection: Connection, first: int) -> int:
             subtract(connection, name)
         connection.execute(f"DROP TABLE {name}")
     connection.execute("DELETE FROM partitions WHERE first = %s", (first,))
+    connection.execute("DELETE FROM removals WHERE part = %s", (first,))
     return sum(sizes)
 
 

@@ -47,6 +47,7 @@ from rankloop.service.store.log_records import (
 )
 from rankloop.service.store.postgres import exposure, snapshots, statistics
 from rankloop.service.store.postgres.circuit_breaker import CircuitBreaker
+from rankloop.service.store.postgres.partition_rewrite import find_all_blockers, purge_tables
 from rankloop.service.store.postgres.partitions import prepare
 from rankloop.service.store.postgres.postgres_connections import (
     Connection,
@@ -67,6 +68,7 @@ from rankloop.service.store.postgres.transaction import (
     read_rankers,
     read_traces,
 )
+from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.sql.log_schema import RANGES
 from rankloop.service.store.store import CommitUnknown, ConnectionLost, Job, StoreError
 
@@ -93,6 +95,10 @@ class PostgresStore:
     The address is libpq's, `postgresql://user@host:port/database`; `?options=-csearch_path%3Dname` names
     another schema than the usual one. Without `create`, a database without a log is refused and left alone.
     """
+
+    not_covered: tuple[str, ...] = (  # by a purge
+        "PostgreSQL's own write-ahead log, and its archives, backups and standby servers",
+    )
 
     def __init__(
         self, url: str, *, exclusive: bool = False, shared: bool = False, create: bool = True
@@ -291,21 +297,26 @@ class PostgresStore:
         A partition that was dropped gave its space back at once. Of what was deleted from others the space
         is used again, and cut off where it is at the end of a table. Nobody waits meanwhile.
         """
-        return self._compact(full=False)
-
-    def purge_deleted(self) -> int:
-        """Write tables again, while readers and writers wait; how many bytes are given back.
-
-        What PostgreSQL keeps besides, its own write-ahead log and archives of it, is beyond reach from here.
-        """
-        return self._compact(full=True)
-
-    def _compact(self, *, full: bool) -> int:
         self.committer.refuse_inside_a_job("compact the store")
-        freed = self._read(_vacuum, full=full)
+        freed = self._read(_vacuum)
         with self._writing:
             freed, self._freed = freed + self._freed, 0
         return freed
+
+    def purge_deleted(self, texts: RemovedTexts | None = None) -> PurgeOutcome:
+        """Put copies in the place of all tables that rows were removed from, as far as nobody reads them."""
+        self.committer.refuse_inside_a_job("purge the store")
+        connection = self._connect()
+        try:
+            return purge_tables(connection, texts)
+        except psycopg.Error as error:
+            raise StoreError(f"{self._name} cannot be purged: {sentence(error)}") from error
+        finally:
+            connection.close()
+
+    def find_blockers(self) -> Sequence[Blocker]:
+        """Who keeps `purge_deleted` from its work just now."""
+        return self._read(find_all_blockers)
 
     def close(self) -> None:
         """Finish what was submitted and close the connections."""
@@ -475,9 +486,9 @@ def _one_state(function: Callable[Concatenate[Connection, P], T]) -> Callable[Co
     return asked
 
 
-def _vacuum(connection: Connection, *, full: bool = False) -> int:
+def _vacuum(connection: Connection) -> int:
     sizes = []
-    for statement in ("", f"VACUUM {'(FULL) ' if full else ''}{TABLES}", ""):
+    for statement in ("", f"VACUUM {TABLES}", ""):
         if statement:
             connection.execute(statement)
         else:

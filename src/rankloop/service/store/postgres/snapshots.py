@@ -14,6 +14,7 @@ import psycopg
 from rankloop.errors import DataError
 from rankloop.service.store.log_records import Snapshot
 from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.postgres.removals import SNAPSHOTS, count_change
 from rankloop.service.store.snapshot_blocks import cut, joined
 from rankloop.service.store.store import SnapshotDamaged
 
@@ -62,7 +63,8 @@ def drop(connection: Connection, ranker: str, seqs: Sequence[int]) -> None:
     if not seqs:
         return
     values = (ranker, list(seqs))
-    connection.execute("DELETE FROM snapshots WHERE ranker = %s AND seq = ANY(%s)", values)
+    if connection.execute("DELETE FROM snapshots WHERE ranker = %s AND seq = ANY(%s)", values).rowcount:
+        count_change(connection, SNAPSHOTS)
     gone = connection.execute(
         "DELETE FROM snapshot_blocks WHERE ranker = %s AND seq = ANY(%s) RETURNING block", values
     ).fetchall()

@@ -40,6 +40,8 @@ from rankloop.service.store.log_records import (
 from rankloop.service.store.postgres import exposure, snapshots, sums
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
+from rankloop.service.store.postgres.removals import DECISIONS, count_change, count_removals, delete_rows
+from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_thinning import protected_by, superfluous
 from rankloop.service.store.store import Job, StoreError
 
@@ -308,11 +310,10 @@ class PostgresTransaction:
         """Delete the events of a stretch of time that belong to no ranker."""
         self._save()
         self._write_events(len(self._events))
-        found = self._connection.execute(
-            "DELETE FROM events WHERE ranker = '' AND at >= %s AND at < %s", (since, until)
-        )
+        chosen = "ranker = '' AND at >= %(since)s AND at < %(until)s"
+        found = delete_rows(self._connection, "events", chosen, {"since": since, "until": until})
         self._forget()
-        return found.rowcount
+        return found
 
     def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -339,10 +340,11 @@ class PostgresTransaction:
         exposure.subtract(self._connection, f"FROM impressions WHERE {OLD_LIST}", values)
         dropped = sum(self._drop_if_old(first, values) for first in self._whole_partitions(until))
         old_lists = f"SELECT seq FROM impressions WHERE {OLD_LIST}"
-        run = self._connection.execute
-        run(f"DELETE FROM payloads WHERE seq <= %(until)s AND seq IN ({old_lists})", values)
-        lists = run(f"DELETE FROM impressions WHERE {OLD_LIST}", values).rowcount
-        events = run(f"DELETE FROM events WHERE {OLD_EVENT}", values).rowcount
+        self._connection.execute(
+            f"DELETE FROM payloads WHERE seq <= %(until)s AND seq IN ({old_lists})", values
+        )
+        lists = delete_rows(self._connection, "impressions", OLD_LIST, values)
+        events = delete_rows(self._connection, "events", OLD_EVENT, values)
         self._forget()
         self.delete_snapshots(ranker, before=until)
         return dropped + lists + events
@@ -360,14 +362,29 @@ class PostgresTransaction:
         values, run = {"lists": sorted(lists), "events": sorted(events)}, self._connection.execute
         chosen = "seq = ANY(%({})s::bigint[])"
         exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
+        count_removals(self._connection, [*lists, *events])
         run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
         gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
         self._forget()
         return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
 
+    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
+        """What these lists and events say."""
+        self._save()
+        self._write_events(len(self._events))
+        rows: list[dict[str, object]] = []
+        for table, numbers in (("impressions", lists), ("payloads", lists), ("events", events)):
+            found = self._connection.execute(
+                f"SELECT * FROM {table} WHERE seq = ANY(%s::bigint[])", (list(numbers),), binary=True
+            )
+            names = [each.name for each in found.description or ()]
+            rows += [dict(zip(names, row, strict=True)) for row in found]
+        return removed_texts(rows)
+
     def amend(self, decision: Decision) -> None:
         """Put another body in place of that of a decision."""
         self._save()
+        count_change(self._connection, DECISIONS)
         body = json.dumps(decision.body)
         self._connection.execute("UPDATE decisions SET body = %s WHERE seq = %s", (body, decision.seq))
 

@@ -8,8 +8,9 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -47,6 +48,7 @@ from rankloop.service.store.log_records import (
     Traffic,
     TrialList,
 )
+from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.sql.dialect import SqliteDialect
 from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
 from rankloop.service.store.sqlite import snapshots
@@ -54,6 +56,13 @@ from rankloop.service.store.sqlite.exposure import (
     exposure,
     exposure_in_parts,
     read_exposures,
+)
+from rankloop.service.store.sqlite.file_purge import purge_file
+from rankloop.service.store.sqlite.file_space import (
+    INCREMENTAL,
+    empty_write_ahead_log,
+    find_readers,
+    shrink_file,
 )
 from rankloop.service.store.sqlite.statistics import (
     grades,
@@ -78,9 +87,6 @@ from rankloop.service.store.store import Job, StoreError
 T = TypeVar("T")
 PAGE = 500  # rows read at a time
 PAGE_BYTES = 16384  # a list is some ten thousand bytes: in SQLite's own 4096 it takes three times the calls
-PAGES_AT_ONCE = 512  # given back to the disk between two transactions
-LONGEST_READ = 60.0  # seconds to wait for readers
-INCREMENTAL = 2  # as SQLite numbers the ways to shrink a file
 FOLDED = "verdict IN ('accepted', 'late')"
 DIALECT = SqliteDialect()
 
@@ -93,6 +99,7 @@ class SqliteStore:
     the file is left as it is, also beside a service that runs: one of an earlier release is refused.
     """
 
+    not_covered: tuple[str, ...] = ("copies of its file that other programs made",)  # by a purge
     synchronous = "FULL"  # how SQLite waits for the disk
     committer_type: type[GroupCommitter] = GroupCommitter
 
@@ -103,6 +110,7 @@ class SqliteStore:
         self._opening = threading.Lock()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
+        self._seen: dict[int, float] = {}  # readers in the way of a purge, and since when they are known
         try:
             self._writer = self._open()
             if not read_only:
@@ -297,24 +305,28 @@ class SqliteStore:
 
         In small steps between the transactions. Nothing is lost if the process is killed.
         """
-        return self._compact(self._shrink)
-
-    def purge_deleted(self) -> int:
-        """Write the file again, so that no byte of what was deleted is left in it; how many bytes are freed.
-
-        SQLite leaves copies of rows in the free space of its pages when it moves them, and the write-ahead
-        log has all that was written since it was last emptied.
-        """
-        return self._compact(self._write_anew)
-
-    def _compact(self, work: Callable[[], None]) -> int:
         self.committer.refuse_inside_a_job("compact the store")
         size = self._bytes()
         try:
-            work()
+            shrink_file(self._alone)
+            empty_write_ahead_log(self._alone, patience=0.0)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path} cannot be made smaller: {error}") from error
         return max(size - self._bytes(), 0)
+
+    def purge_deleted(self, texts: RemovedTexts | None = None) -> PurgeOutcome:
+        """Purge the file and its write-ahead log until a search finds nothing that was removed."""
+        self.committer.refuse_inside_a_job("purge the store")
+        try:
+            return purge_file(self._path, self._alone, self._reader, texts)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be purged: {error}") from error
+
+    def find_blockers(self) -> Sequence[Blocker]:
+        """Who keeps `purge_deleted` from its work just now, as far as the system names them."""
+        found = [each for each in find_readers(self._path) if each.pid]
+        self._seen = {each.pid: self._seen.get(each.pid, time.time()) for each in found}
+        return [replace(each, since=self._seen[each.pid]) for each in found]
 
     def close(self) -> None:
         """Finish what was submitted and close the file."""
@@ -324,35 +336,13 @@ class SqliteStore:
             with self._writing:
                 self._close_all()
 
-    def _shrink(self) -> None:
-        left, before = self._step(), None
-        while left and (before is None or left < before):  # jobs in between may free more
-            left, before = self._step(), left
+    def _alone(self, *statements: str) -> list[Any]:
+        """Run statements between two transactions; the rows of the last one."""
+        rows: list[Any] = []
         with self._writing:
-            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _write_anew(self) -> None:
-        """Every page written again, and the write-ahead log emptied once nobody reads from it any more."""
-        with self._writing:
-            self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
-            self._writer.execute("VACUUM")
-        end = time.monotonic() + LONGEST_READ
-        while self._still_read() and time.monotonic() < end:
-            time.sleep(0.01)
-        if self._still_read():
-            raise StoreError(f"{self._path} is being read all the time: its write-ahead log is not empty yet")
-
-    def _still_read(self) -> bool:
-        """Try to empty the write-ahead log; whether somebody still reads from it."""
-        with self._writing:
-            ((busy, _, _),) = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return bool(busy)
-
-    def _step(self) -> int:
-        """Cut some free pages off the end of the file; how many are left."""
-        with self._writing:
-            self._writer.execute(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})").fetchall()
-            return int(self._writer.execute("PRAGMA freelist_count").fetchone()[0])
+            for each in statements:
+                rows = self._writer.execute(each).fetchall()
+        return rows
 
     def _bytes(self) -> int:
         files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
@@ -378,6 +368,9 @@ class SqliteStore:
         self._writer.execute(f"PRAGMA auto_vacuum = {INCREMENTAL}")
         self._writer.execute(f"PRAGMA synchronous = {self.synchronous}")
         self._writer.execute("PRAGMA journal_mode = WAL")
+        self._writer.execute(
+            "PRAGMA secure_delete = FAST"
+        )  # pages that are not written anyway stay as they are
         if DIALECT.has_table(self._writer, "schema_version"):
             return
         self._writer.execute("BEGIN IMMEDIATE")

@@ -31,6 +31,7 @@ from rankloop.service.store.log_records import (
     Trace,
     Traces,
 )
+from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_thinning import protected_by, superfluous
 from rankloop.service.store.sqlite import exposure, snapshots
 from rankloop.service.store.store import Job, StoreError
@@ -294,6 +295,18 @@ class SqliteTransaction:
         run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
         gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
         return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
+
+    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
+        """What these lists and events say."""
+        rows: list[dict[str, object]] = []
+        for table, numbers in (("impressions", lists), ("payloads", lists), ("events", events)):
+            found = self._connection.execute(
+                f"SELECT * FROM {table} WHERE seq IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(numbers)),),
+            )
+            names = [name for name, *_ in found.description]
+            rows += [dict(zip(names, row, strict=True)) for row in found]
+        return removed_texts(rows)
 
     def amend(self, decision: Decision) -> None:
         """Put another body in place of that of a decision."""

@@ -1,0 +1,216 @@
+"""Removal of people from a log: their lists and events, and what snapshots and decisions say of them.
+
+All of it is one transaction. A model is a fold of the log, so the one that follows equals to the bit the fold
+of a log that never had these entries.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rankloop.errors import RequestError
+from rankloop.service.core.checkpoint import drop_checkpoint
+from rankloop.service.core.deleted_lists import DELETE, hash_person, tombstone
+from rankloop.service.store import (
+    SERVICE,
+    Decision,
+    ExposureSum,
+    Person,
+    Snapshot,
+    Store,
+    Trace,
+    Traces,
+    Transaction,
+    write,
+)
+from rankloop.service.store.byte_search import cut_texts
+from rankloop.service.store.exposure import carried
+from rankloop.service.store.purge import RemovedTexts
+from rankloop.short_text import check_text
+
+MOST_PEOPLE = 1000  # in one call
+REMOVED = "(removed)"  # stands for an id in what somebody wrote
+WRITTEN = ("reason", "key")  # parts of a decision that people write
+SHORTEST = 3  # characters of an id that is looked for in a reason: a shorter one is part of any sentence
+
+
+def remove_people(
+    store: Store, people: Sequence[Person], *, clock: float, said: Mapping[str, str]
+) -> tuple[Decision | None, RemovedTexts]:
+    """Remove all entries that tell of these people; the decision, if there were any, and what they said."""
+    check_people(people, said)
+    # the long look, while others write
+    seen = {person: store.find_person_entries(person) for person in people}
+    newest = max((each.seq for found in seen.values() for each in (*found.lists, *found.events)), default=0)
+    ids = [value for person in people for _, value in ids_of(person)]
+    named = find_written(store, ids)
+
+    def job(transaction: Transaction) -> tuple[Decision | None, RemovedTexts]:
+        late = [transaction.find_person_entries(person, after=newest) for person in people]
+        traces = _together([*seen.values(), *late])
+        if not traces.lists and not traces.events:
+            return None, RemovedTexts()
+        for decision in named:
+            transaction.amend(_without_ids(decision, ids))
+        salt = secrets.token_hex(16)
+        known = {hash_person(salt, *each) for person in people for each in ids_of(person)}
+        body = {"salt": salt, "people": sorted(known), **said}
+        decision, texts = remove_entries(store, transaction, traces, body, clock)
+        return decision, RemovedTexts.together([texts, RemovedTexts(words=cut_texts(ids))])
+
+    return write(store, job)
+
+
+def check_people(people: Sequence[Person], said: Mapping[str, str]) -> None:
+    """Refuse nobody, ids that cannot be, and a reason that names one of them: it would stay."""
+    if not 0 < len(people) <= MOST_PEOPLE:
+        raise RequestError(f"1 to {MOST_PEOPLE} people in one call, found {len(people)}")
+    for person in people:
+        check_person(person)
+        if any(value in said.get("reason", "") for _, value in ids_of(person)):
+            raise RequestError("the reason names the person, and it would stay in the log: say it without")
+
+
+def check_person(person: Person) -> None:
+    """Refuse nobody, and ids that cannot be."""
+    if not ids_of(person):
+        raise RequestError("name a person by client_id, session_id or user: found none of them")
+    for name, value in ids_of(person):
+        check_text(name, value)
+
+
+def ids_of(person: Person) -> list[tuple[str, str]]:
+    """Return the ids by which a person is known, with their kinds."""
+    named = ("client_id", person.client_id), ("session_id", person.session_id), ("user", person.user)
+    return [(name, value) for name, value in named if value]
+
+
+def remove_entries(
+    store: Store, transaction: Transaction, traces: Traces, body: Mapping[str, Any], clock: float
+) -> tuple[Decision, RemovedTexts]:
+    """Remove entries, and all that was made of them; the decision about it, and what they said.
+
+    `body` is what the decision says beside numbers and hashes of the lists; it has a `salt`.
+    """
+    every = [*traces.lists, *traces.events]
+    names = sorted({each.ranker for each in every} - {SERVICE})
+    before = {name: transaction.read_totals(name) for name in names}
+    lists, events = [each.seq for each in traces.lists], [each.seq for each in traces.events]
+    texts = transaction.read_texts(lists=lists, events=events)
+    transaction.remove_entries(lists=lists, events=events)
+    at = transaction.time(clock)
+    for name in names:
+        first = _unlearn(store, transaction, name, traces)
+        rows = carried_by_others(before[name], transaction.read_totals(name))
+        told = {"first": first, **({"exposure": rows} if rows else {})}
+        transaction.append(Decision(at=at, ranker=name, kind=DELETE, body=told))
+    counted: dict[str, Any] = {
+        "lists": len(lists),
+        "events": len(events),
+        "rankers": names,
+        "tombstones": sorted(tombstone(body["salt"], each.name) for each in traces.lists),
+    }
+    decision = Decision(at=at, ranker=SERVICE, kind=DELETE, body={**counted, **body})
+    return replace(decision, seq=transaction.append(decision)), texts
+
+
+def carried_by_others(before: Sequence[ExposureSum], after: Sequence[ExposureSum]) -> list[list[Any]]:
+    """What accounts lost, of groups that other lists have, too: another name may tell of someone."""
+    left = {(each.account, each.group) for each in after if each.lists}
+    return [row for row in carried(before, after) if (row[0], row[1]) in left]
+
+
+def find_written(store: Store, ids: Collection[str]) -> list[Decision]:
+    """Find the decisions in which somebody wrote one of these ids, as a reason or a key."""
+    pattern = _words(ids)
+    every = (each for name in (SERVICE, *store.list_rankers()) for each in store.read_decisions(name))
+    return [
+        each
+        for each in every
+        if pattern and any(pattern.search(str(each.body.get(name, ""))) for name in WRITTEN)
+    ]
+
+
+def _without_ids(decision: Decision, ids: Collection[str]) -> Decision:
+    pattern, body = _words(ids), dict(decision.body)
+    for name in WRITTEN:
+        if pattern and isinstance(body.get(name), str):
+            body[name] = pattern.sub(REMOVED, body[name])
+    return replace(decision, body=body)
+
+
+def _words(ids: Collection[str]) -> re.Pattern[str] | None:
+    """Any of these ids as a whole word."""
+    words = [re.escape(each) for each in sorted(ids, key=len, reverse=True) if len(each) >= SHORTEST]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
+
+
+def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces) -> int:
+    """Take people out of what a ranker keeps beside its log; the entry from which to fold that anew."""
+    lists = {each.name for each in traces.lists if each.ranker == ranker}
+    events = {each.name for each in traces.events if each.ranker == ranker}
+    retained = store.read_decisions(ranker, kind="retain")
+    base = int(retained[-1].body["base"]) if retained else 0
+    numbers = [each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker]
+    first = max(min(numbers), base + 1)
+    for kind in ("forget", "job"):
+        for decision in store.read_decisions(ranker, kind=kind):
+            _amend(transaction, decision, events)
+    drop_checkpoint(transaction, ranker)
+    transaction.delete_snapshots(ranker, since=first)
+    for seq, _ in transaction.list_snapshots(ranker):
+        snapshot = store.load_latest(ranker, until=seq)
+        if snapshot is not None and (cleaned := _cleaned(snapshot, lists, events)) is not None:
+            transaction.save_snapshot(cleaned)
+    return first
+
+
+def _amend(transaction: Transaction, decision: Decision, events: set[str]) -> None:
+    """Take events out of a decision, or of a job, to forget them."""
+    body = decision.body.get("body", {}) if decision.kind == "job" else decision.body
+    kept = [each for each in body.get("events", ()) if each not in events]
+    if len(kept) != len(body.get("events", ())):
+        amended = {**body, "events": kept}
+        whole = {**decision.body, "body": amended} if decision.kind == "job" else amended
+        transaction.amend(replace(decision, body=whole))
+
+
+def _cleaned(snapshot: Snapshot, lists: set[str], events: set[str]) -> Snapshot | None:
+    """A snapshot without lists that it holds open and events that it passes over; None: it has none."""
+    body = dict(snapshot.body)
+    named = any(repr(name) in body.get("problem", "") for name in lists)
+    searched = json.dumps(body.get("promise", {}))
+    known = any(json.dumps(name)[1:-1] in searched for name in lists)
+    if not (lists & body["open"].keys() or events.intersection(body["without"]) or named or known):
+        return None
+    for name in ("open", "shown_at"):
+        body[name] = {key: value for key, value in body.get(name, {}).items() if key not in lists}
+    body["without"] = [each for each in body["without"] if each not in events]
+    body["problem"] = "" if named else body.get("problem", "")
+    if "promise" in body:
+        others = [each for each in body["promise"]["searches"] if each[0] not in lists]
+        searches = [_search_without(each, lists) for each in others]
+        body["promise"] = {**body["promise"], "searches": searches}
+    return replace(snapshot, body=body)
+
+
+def _search_without(search: Sequence[Any], lists: set[str]) -> list[Any]:
+    """An open search under a promise without some of its further lists, and what was done with them."""
+    query_id, arm, closes_at, done, more = search
+    kept = {key: did for key, did in done.items() if key.rpartition(" ")[0] not in lists}
+    return [query_id, arm, closes_at, kept, [each for each in more if each not in lists]]
+
+
+def _together(parts: Iterable[Traces]) -> Traces:
+    """What several looks found, each entry once."""
+    lists: dict[int, Trace] = {}
+    events: dict[int, Trace] = {}
+    for part in parts:
+        lists |= {each.seq: each for each in part.lists}
+        events |= {each.seq: each for each in part.events}
+    return Traces(lists=[lists[seq] for seq in sorted(lists)], events=[events[seq] for seq in sorted(events)])

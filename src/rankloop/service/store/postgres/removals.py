@@ -1,0 +1,52 @@
+"""Counts of what was removed from the tables of a log, kept in the transaction that removes it.
+
+So a copy of a table that was made before a removal is known as outdated, and which tables are to be rewritten
+is known also after a crash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from rankloop.service.store.postgres.postgres_connections import Connection
+
+DECISIONS, SNAPSHOTS = -1, -2  # tables that are not partitioned; a partition is known by its first number
+CREATE_REMOVALS = """CREATE TABLE removals (
+    part bigint PRIMARY KEY, removed bigint NOT NULL, rewritten bigint NOT NULL DEFAULT 0)"""
+COUNTED = "ON CONFLICT (part) DO UPDATE SET removed = removals.removed + 1"
+
+
+def count_removals(connection: Connection, numbers: Collection[int]) -> None:
+    """Count that entries of these numbers are removed."""
+    connection.execute(
+        "INSERT INTO removals SELECT DISTINCT first, 1 FROM partitions"
+        f" JOIN unnest(%s::bigint[]) AS number ON first <= number AND number < past {COUNTED}",
+        (list(numbers),),
+    )
+
+
+def count_change(connection: Connection, part: int) -> None:
+    """Count that rows of tables which are not partitioned are removed or changed."""
+    connection.execute(f"INSERT INTO removals VALUES (%s, 1) {COUNTED}", (part,))
+
+
+def delete_rows(connection: Connection, table: str, condition: str, values: Mapping[str, object]) -> int:
+    """Delete rows of a partitioned table, and count it; how many there were."""
+    query = f"""WITH gone AS (DELETE FROM {table} WHERE {condition} RETURNING seq), counted AS (
+            INSERT INTO removals SELECT first, 1 FROM partitions
+            WHERE EXISTS (SELECT 1 FROM gone WHERE first <= seq AND seq < past) {COUNTED})
+        SELECT count(*) FROM gone"""
+    ((count,),) = connection.execute(query.encode(), values, binary=True)
+    return int(count)
+
+
+def read_removals(connection: Connection, part: int) -> int:
+    """Return how often rows were removed from a group of tables."""
+    row = connection.execute("SELECT removed FROM removals WHERE part = %s", (part,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def find_outdated(connection: Connection) -> list[int]:
+    """Return the groups of tables whose files may hold removed rows."""
+    rows = connection.execute("SELECT part FROM removals WHERE removed > rewritten ORDER BY part")
+    return [part for (part,) in rows]
