@@ -61,7 +61,7 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
     """Read a log, make every list of it again, and add everything up by hand."""
     with SqliteStore(path) as store:
         service = ServiceFacade(store)
-        number = service.ranker(ranker).view.configuration.account
+        number = service.ranker(ranker).view.configuration.extension_states.get("fair") or 0
         lists = list(store.read_impressions(ranker))
         told = [(each, each.exposure) for each in lists if each.exposure and each.exposure.account == number]
         identical = sum(service.replay(each.query_id).identical for each in lists)

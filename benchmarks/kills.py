@@ -343,8 +343,9 @@ def _verdict(
 
 def _plain_fold(store: SqliteStore, service: ServiceFacade, without: frozenset[str]) -> State:
     """The state by the log alone: one pass, without what was forgotten."""
-    known = service.ranker("default").history.policy_kinds
-    return dict(History("default", store, known, kept=False).again(END, without=without).policy.state())
+    past = service.ranker("default").history
+    history = History("default", store, past.registry, past.policy_kinds, kept=False)
+    return dict(history.again(END, without=without).policy.state())
 
 
 def main() -> None:

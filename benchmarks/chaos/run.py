@@ -269,8 +269,8 @@ class Chaos:
             ordered = sorted((name for name in chosen if name in there), key=lambda name: logged[name].model)
             again = [service.replay(name).identical for name in ordered]  # one walk through the past
             found.replayed, found.unlike = len(again), found.unlike + again.count(False)
-            known = service.ranker(RANKER).history.policy_kinds
-            history = History(RANKER, store, known, kept=False)
+            past = service.ranker(RANKER).history
+            history = History(RANKER, store, past.registry, past.policy_kinds, kept=False)
             found.known += [Known.of(service.model(RANKER)), Known.of(history.again(2**62).model)]
 
     def _audit(self, names: Sequence[str]) -> None:

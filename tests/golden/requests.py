@@ -50,6 +50,7 @@ from rankloop.policies import (
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankRequest, RankResponse, TrialSettings, columns
 from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.feature_schema import FeatureSchema
 from rankloop.service.core.lists.make_list import serve
 from rankloop.service.core.lists.rank_request import context_by_column
 from rankloop.service.core.model import Model, asker_of, width_of
@@ -337,16 +338,18 @@ def make_list(world: World, asked: Asked, given: Given) -> Made:
         number, comparing = given.trial
         trial = Trial(number=number, at=0.0, settings=trial_settings(comparing), rules=1)
         opponent = Opponent(number, taught(comparing.learner) if comparing.learner else None)
+    states = {
+        "promise": STARTED if world.promise else None,
+        "trial": trial,
+        "fair": STARTED if world.sharing else None,
+    }
     configuration = Configuration(
         settings=ranker_settings(world),
         settings_version=1,
-        account=STARTED if world.sharing else 0,
-        promise=STARTED if world.promise else 0,
         mode=MODE_NAMES[world.mode],
-        schema=schema,
-        names=tuple(schema),
-        context_schema=asking,
-        trial=trial,
+        schema=FeatureSchema(schema, tuple(schema)),
+        context_schema=FeatureSchema(asking, tuple(asking)),
+        extension_states=states,
     )
     promised = None
     if given.arm is not None:

@@ -72,10 +72,10 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
 def account_in_memory(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """What a service holds its next list to."""
     found = service.ranker(ranker)
-    return dict(found.lists.account.ahead(found.view.configuration.account))
+    return dict(found.lists.account.ahead(found.view.configuration.extension_states["fair"]))
 
 
 def account_in_store(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """The sums that the store keeps, of the account in force."""
-    number = service.ranker(ranker).view.configuration.account
+    number = service.ranker(ranker).view.configuration.extension_states["fair"]
     return {each.group: each.ahead for each in service.store.read_totals(ranker) if each.account == number}

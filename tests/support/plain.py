@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service import RankerSettings
-from rankloop.service.core.configuration import configuration_at
+from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
 from rankloop.service.core.fold import Fold, entries_for
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
@@ -19,8 +19,11 @@ from rankloop.service.store import Impression, Store
 class PlainPast:
     """What a fold may ask about the log before it, read from the log each time."""
 
-    def __init__(self, ranker: str, store: Store, known: PolicyKinds) -> None:
-        self.ranker, self.store, self.known = ranker, store, known
+    def __init__(self, ranker: str, store: Store, registry: DecidesExtensions, known: PolicyKinds) -> None:
+        self.ranker, self.store, self.registry, self.known = ranker, store, registry, known
+
+    def _configuration(self, seq: int) -> Configuration:
+        return configuration_at(self.store, self.ranker, self.registry, self.known, seq=seq)
 
     def impression(self, query_id: str) -> Impression | None:
         return self.store.find_impression(query_id)
@@ -36,14 +39,14 @@ class PlainPast:
         settings: RankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        configuration = configuration_at(self.store, self.ranker, self.known, until=until - 1)
+        configuration = self._configuration(until - 1)
         fold = self._beginning(
             without, settings, retired, {each for each in self._returned_to() if each < until}
         )
         if settings is not None:
-            gone = retired.union(configuration.retired)
+            gone = retired.union(configuration.schema.retired)
             fold.width = first_width(
-                settings, sum(each not in gone for each in range(len(configuration.names)))
+                settings, sum(each not in gone for each in range(len(configuration.schema.names)))
             )
         for entry in entries_for(fold, self.store, until=until - 1):
             fold.apply(entry)
@@ -59,15 +62,30 @@ class PlainPast:
         retained = self.store.read_decisions(self.ranker, kind="retain")
         deleted = self.store.read_decisions(self.ranker, kind="delete")
         if not retained:
-            fold = Fold(self.ranker, self, self.known, without=without, settings=settings, targets=targets)
+            fold = Fold(
+                self.ranker,
+                self,
+                self.registry,
+                self.known,
+                without=without,
+                settings=settings,
+                targets=targets,
+            )
         else:
             base = int(retained[-1].body["base"])
             kept, configuration = self.store.load_latest(self.ranker, until=base), None
             assert kept is not None
             assert kept.seq == base
-            configuration = configuration_at(self.store, self.ranker, self.known, until=base)
+            configuration = self._configuration(base)
             fold = Fold.resume(
-                kept, configuration, self, self.known, without=without, settings=settings, targets=targets
+                kept,
+                configuration,
+                self,
+                self.registry,
+                self.known,
+                without=without,
+                settings=settings,
+                targets=targets,
             )
         fold.retired |= retired
         fold.cleared = deleted[-1].seq if deleted else 0
@@ -80,5 +98,5 @@ class PlainPast:
 
 def plain_fold(service: ServiceFacade, ranker: str = "shop") -> Fold:
     """The fold of all that is kept of a ranker's log."""
-    known = service.ranker(ranker).history.policy_kinds
-    return PlainPast(ranker, service.store, known).again(2**62)
+    history = service.ranker(ranker).history
+    return PlainPast(ranker, service.store, history.registry, history.policy_kinds).again(2**62)

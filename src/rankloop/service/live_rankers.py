@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from rankloop.policies import Policy
 from rankloop.policies.policy_names import POLICIES, PolicyKinds
 from rankloop.recommend import FittedRecommender, Interview, ask_next
 from rankloop.service.core.background_thread import LearningThread
-from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.creation import begin
 from rankloop.service.core.learner import LearningRounds
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
@@ -41,6 +41,7 @@ from rankloop.service.events.list_lookup_retry import patiently
 from rankloop.service.events.unmatched_events import StrayBudget
 from rankloop.service.events.user_event import Receipt, UserEvent, understood
 from rankloop.service.events.verdicts import judged
+from rankloop.service.extensions.decided_states import DECIDED_STATES
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest, check_answers
 from rankloop.service.extensions.recommend.recommend_response import (
     Recommendation,
@@ -78,6 +79,7 @@ class LiveRankers:
         wait: bool,
     ) -> None:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
+        self._registry: DecidesExtensions = DECIDED_STATES
         self._policy_kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         self.strays = StrayBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
@@ -154,15 +156,15 @@ class LiveRankers:
 
     def schema(self, ranker: str) -> list[str]:
         """The names of the features it has seen, by column."""
-        return list(self.ranker(ranker).view.configuration.schema)
+        return list(self.ranker(ranker).view.configuration.schema.columns)
 
     def columns(self, ranker: str) -> list[str]:
         """The names of the features of any past list, by column: also of those that were retired."""
-        return list(self.ranker(ranker).view.configuration.names)
+        return list(self.ranker(ranker).view.configuration.schema.names)
 
     def context_schema(self, ranker: str) -> list[str]:
         """The names of the features of who asks that it has seen, by column."""
-        return list(self.ranker(ranker).view.configuration.context_schema)
+        return list(self.ranker(ranker).view.configuration.context_schema.columns)
 
     def unused_features(self, ranker: str, *, days: float = 30.0) -> list[str]:
         """The features in no list of the last days; lists are read from the newest until all were seen."""
@@ -245,7 +247,7 @@ class LiveRankers:
     def account(self, ranker: str) -> dict[str, int]:
         """By how many millionths of a look each group is ahead: what the next list is held to."""
         found = self.ranker(ranker)
-        return dict(found.lists.account.ahead(found.view.configuration.account))
+        return dict(found.lists.account.ahead(found.view.configuration.extension_states.get("fair") or 0))
 
     # recommending
 
@@ -320,14 +322,13 @@ class LiveRankers:
             said = [e if isinstance(e, str) else replace(e, source=source(e)) for e in said]
         if len(said) > MOST_EVENTS:
             raise RequestError(f"at most {MOST_EVENTS} events in one call, found {len(said)}: send fewer")
-        at, policy_kinds = self.clock(), self._policy_kinds
-        configuration = ConfigurationByRanker(self._rankers)
+        at = self.clock()
 
         for each in tuple(self._holding):
             each.resume()  # an event must not overtake its list
 
         def job(transaction: Transaction, last: bool) -> list[tuple[str, Receipt]]:
-            return judged(transaction, said, configuration, policy_kinds, at, last=last, strays=self.strays)
+            return judged(transaction, said, self._within, at, last=last, strays=self.strays)
 
         return patiently(self.store, job, patient=self.election.shared)
 
@@ -338,10 +339,7 @@ class LiveRankers:
         `flush` when there are no more.
         """
         found = self.ranker(ranker)
-        configuration, at = ConfigurationByRanker(self._rankers), self.clock()
-        entered = import_lists(
-            found, self.store, lists, rankers=configuration, policy_kinds=self._policy_kinds, at=at
-        )
+        entered = import_lists(found, self.store, lists, configuration_within=self._within, at=self.clock())
         self.learn([ranker])
         return entered
 
@@ -418,7 +416,7 @@ class LiveRankers:
         with self._naming:
             fresh = [name for name in self.store.list_rankers() if name not in self._rankers]
             if fresh:
-                given = self.store, self._policy_kinds, self.clock, self.election
+                given = self.store, self._registry, self._policy_kinds, self.clock, self.election
                 opened = {name: Ranker(name, *given, begin=begin, holding=self._holding) for name in fresh}
                 self._rankers = {**self._rankers, **opened}
 
@@ -428,18 +426,7 @@ class LiveRankers:
             self._discover()
         return self._rankers
 
-
-class ConfigurationByRanker(Mapping[str, Configuration]):
-    """What is in force for each ranker, looked up when it is asked for: there may be thousands."""
-
-    def __init__(self, rankers: Mapping[str, Ranker]) -> None:
-        self._rankers = rankers
-
-    def __getitem__(self, name: str) -> Configuration:
-        return self._rankers[name].view.configuration
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._rankers)
-
-    def __len__(self) -> int:
-        return len(self._rankers)
+    def _within(self, transaction: Transaction, ranker: str) -> Configuration:
+        """The configuration of a ranker inside a transaction; this process may not know the ranker yet."""
+        start = self._rankers[ranker].view.configuration if ranker in self._rankers else Configuration()
+        return start.within(transaction, ranker, self._registry, self._policy_kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +16,10 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD
+from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.core.configuration import configuration_at
+from rankloop.service.extensions.decided_states import DECIDED_STATES
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, SqliteStore, StoreError, open_temporary_store, write
 from tests.support.faults import FaultyStore, settle
@@ -278,3 +281,34 @@ def test_two_processes_agree_on_everything_after_catching_up(tmp_path: Path) -> 
             assert ask("view", names=[*names, "third"]) == decided_of(service, [*names, "third"])
             assert service.schema("shop") == ["price", "new", "last"]
             assert service.model("shop").lists == 1
+
+
+def test_a_configuration_is_read_with_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_temporary_store() as store:
+        service = make(store)
+        service.create("shop", RULES)
+        shown_by(service, "price", "age")
+        service.set_mode("shop", "frozen")
+        read, queries = store.read_decisions, list[str]()
+
+        def counted(ranker: str, **given: Any) -> Sequence[Decision]:
+            queries.append(ranker)
+            return read(ranker, **given)
+
+        monkeypatch.setattr(store, "read_decisions", counted)
+        found = configuration_at(store, "shop", DECIDED_STATES, POLICIES)
+        assert (found.mode, found.schema.names, queries) == ("frozen", ("price", "age"), ["shop"])
+
+
+def test_the_schema_of_every_entry_can_be_read_back() -> None:
+    with open_temporary_store() as store:
+        service = make(store)
+        service.create("shop", RULES)
+        shown_by(service, "price")
+        shown_by(service, "price", "age")
+        added = store.read_decisions("shop", kind="schema")
+        names = [
+            configuration_at(store, "shop", DECIDED_STATES, POLICIES, seq=each.seq - 1).schema.names
+            for each in added
+        ]
+        assert names == [(), ("price",)]

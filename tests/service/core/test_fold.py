@@ -71,7 +71,7 @@ def test_a_fold_from_any_snapshot_is_the_fold_from_the_start(store: Store) -> No
     live(service, clock, rounds=80)
     history, head = service.ranker("shop").history, service.model("shop")
     assert len(store.list_snapshots("shop")) >= 5
-    plain = PlainPast("shop", store, history.policy_kinds)
+    plain = PlainPast("shop", store, history.registry, history.policy_kinds)
     from_start = plain.again(head.version + 1)
     assert same(from_start.policy.state(), head.policy.state())
     for seq, _ in store.list_snapshots("shop"):

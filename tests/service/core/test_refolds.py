@@ -19,6 +19,7 @@ from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.history import History
 from rankloop.service.core.ranker_settings import MODES
+from rankloop.service.extensions.decided_states import DECIDED_STATES
 from rankloop.service.operations import jobs
 from rankloop.service.store import open_temporary_store, write
 from tests.support.life import Clock, live, make, same
@@ -101,12 +102,12 @@ def test_every_way_to_a_model_gives_what_the_plain_fold_gives(steps: Sequence[St
     past.do(steps)
     past.service.ranker("shop").catch_up()
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
-    plain = PlainPast("shop", store, known)
+    plain = PlainPast("shop", store, DECIDED_STATES, known)
     expected = plain.again(2**62)
     assert alike(past.service.ranker("shop").fold, expected), "the learner's"
-    assert alike(History("shop", store, known).head(), expected), "from what was kept"
-    assert alike(History("shop", store, known, kept=False).head(), expected), "from the log"
-    history = History("shop", store, known)
+    assert alike(History("shop", store, DECIDED_STATES, known).head(), expected), "from what was kept"
+    assert alike(History("shop", store, DECIDED_STATES, known, kept=False).head(), expected), "from the log"
+    history = History("shop", store, DECIDED_STATES, known)
     rng = np.random.default_rng(len(steps))
     forgotten = frozenset(history.forgotten(2**62))
     for version, _ in past.service.versions("shop")[:: int(rng.integers(1, 4))]:
@@ -149,7 +150,7 @@ def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
     }
     ranker.decide(kind, **bodies[kind])
     ranker.catch_up()
-    expected = History("shop", store, ranker.history.policy_kinds, kept=False).head()
+    expected = History("shop", store, DECIDED_STATES, ranker.history.policy_kinds, kept=False).head()
     assert not expected.open
     assert alike(ranker.fold, expected)
 
@@ -162,4 +163,6 @@ def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
     past.service.forget("shop", [newest])
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
     assert past.service.jobs()[0].folded < len(list(store.read_entries("shop"))) / 4
-    assert alike(past.service.ranker("shop").fold, PlainPast("shop", store, known).again(2**62))
+    assert alike(
+        past.service.ranker("shop").fold, PlainPast("shop", store, DECIDED_STATES, known).again(2**62)
+    )

@@ -15,7 +15,7 @@ from typing import Any
 
 from rankloop.naming import write_name
 from rankloop.policies.policy_names import PolicyKinds, read_policy
-from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.fold import Fold, Past
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -74,6 +74,7 @@ def restored(
     configuration: Configuration,
     spec: RefoldSpec,
     past: Past,
+    registry: DecidesExtensions,
     policy_kinds: PolicyKinds,
     *,
     ranker: str,
@@ -88,7 +89,7 @@ def restored(
     snapshot = replace(kept, ranker=ranker, body=body)
     later = [seq for seq in targets if seq >= kept.seq]
     fold = Fold.resume(
-        snapshot, configuration, past, policy_kinds, given=spec.settings is not None, targets=later
+        snapshot, configuration, past, registry, policy_kinds, given=spec.settings is not None, targets=later
     )
     fold.heard_since, fold.judged_by = body["heard_since"], body["judged_by"]
     fold.marks = {

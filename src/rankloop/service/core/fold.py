@@ -22,7 +22,7 @@ from rankloop.errors import DataError, RankloopError
 from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.feedback import Reaction, lesson, reaction
 from rankloop.service.core.model import Model, width_of
 from rankloop.service.core.ranker_settings import LEARNS, RankerSettings
@@ -94,6 +94,7 @@ class Fold:
         self,
         ranker: str,
         past: Past,
+        registry: DecidesExtensions,
         policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
@@ -101,7 +102,8 @@ class Fold:
         targets: Iterable[int] = (),
         retired: frozenset[int] = frozenset(),
     ) -> None:
-        self.ranker, self.past, self.policy_kinds = ranker, past, policy_kinds
+        self.ranker, self.past = ranker, past
+        self.registry, self.policy_kinds = registry, policy_kinds
         self.without, self.retired = without, retired
         self.position, self.at, self.version = 0, float("-inf"), 0
         self.configuration = Configuration(settings=settings or RankerSettings())
@@ -208,11 +210,11 @@ class Fold:
 
     def _promise(self, after: Configuration) -> None:
         """A promise begins with the settings that make it, and ends with those that do not."""
-        promise = None if self._given else after.settings.promise
-        if promise is None:
+        promise, began = after.settings.promise, after.extension_states.get("promise")
+        if promise is None or self._given:
             self.searches = None
-        elif self.searches is None or self.searches.promise != after.promise:
-            self.searches = Searches(after.promise, promise)
+        elif self.searches is None or self.searches.promise != began:
+            self.searches = Searches(began or 0, promise)
 
     # clicks
 
@@ -272,7 +274,7 @@ class Fold:
         scale = self._scale_after(impression)
         try:
             model = replace(self.model, scale=scale)
-            taught = lesson(model, impression, found, retired=self.configuration.retired)
+            taught = lesson(model, impression, found, retired=self.configuration.schema.retired)
             if taught is None:
                 return
             pupil = copy.copy(taught.policy)  # a twin: learn replaces arrays and changes none
@@ -313,7 +315,7 @@ class Fold:
             "flush": self._flush,
             "delete": self._delete,
         }
-        after = self.configuration.after(decision, self.policy_kinds)
+        after = self.configuration.after(decision, self.registry, self.policy_kinds)
         if after.problem and not self._given:
             raise HistoryError(after.problem)
         window = after.settings.window
@@ -447,6 +449,7 @@ class Fold:
         snapshot: Snapshot,
         configuration: Configuration,
         past: Past,
+        registry: DecidesExtensions,
         policy_kinds: PolicyKinds,
         *,
         without: frozenset[str] = frozenset(),
@@ -466,6 +469,7 @@ class Fold:
         fold = cls(
             snapshot.ranker,
             past,
+            registry,
             policy_kinds,
             without=forgotten,
             settings=held,

@@ -20,7 +20,7 @@ from rankloop.service.core.checkpoint import (
     drop_checkpoint,
     restored,
 )
-from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
 from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -63,13 +63,15 @@ class History:
         self,
         ranker: str,
         store: Store,
+        registry: DecidesExtensions,
         policy_kinds: PolicyKinds,
         *,
         apply: Callable[[Fold, Logged], None] = Fold.apply,
         passed: Passed = lambda _, __: None,
         kept: bool = True,
     ) -> None:
-        self._ranker, self.store, self.policy_kinds, self.apply = ranker, store, policy_kinds, apply
+        self._ranker, self.store, self.apply = ranker, store, apply
+        self.registry, self.policy_kinds = registry, policy_kinds
         self._passed, self._kept = passed, kept
         self._prepared: tuple[str, Fold] | None = None  # a refold that the next decision will ask for
         self._lock = threading.RLock()
@@ -121,11 +123,9 @@ class History:
             key, base = (seq, without), self.base()
             if seq < base:  # only the version that the base itself is at is still there
                 return self._of_base(base, seq, without)
-            configuration = (
-                configuration_at(self.store, self._ranker, self.policy_kinds, until=seq) if retired else None
-            )
+            configuration = self.configuration(seq) if retired else None
             if (
-                configuration is not None and not retired <= configuration.retired.keys()
+                configuration is not None and not retired <= configuration.schema.retired.keys()
             ):  # features that went later
                 return self.again(seq + 1, without=without, retired=retired).model.apart()
             if key not in self._models:
@@ -168,9 +168,9 @@ class History:
         Events that were forgotten and features that were retired by then are passed over from the beginning,
         and so are those `without` and `retired`.
         """
-        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=until - 1)
-        gone = retired.union(configuration.retired)
-        known = sum(each not in gone for each in range(len(configuration.names)))
+        configuration = self.configuration(until - 1)
+        gone = retired.union(configuration.schema.retired)
+        known = sum(each not in gone for each in range(len(configuration.schema.names)))
         return RefoldSpec(
             without=without.union(self.forgotten(until)),
             settings=settings,
@@ -207,9 +207,9 @@ class History:
         if not again:
             return
         last, began = again[-1], fold.position
-        promised = configuration_at(self.store, self._ranker, self.policy_kinds, until=last - 1).promise
+        promised = self.configuration(last - 1).extension_states.get("promise")
         if (begins := promised or last) > began + 1:
-            fold.leap(begins, configuration_at(self.store, self._ranker, self.policy_kinds, until=begins - 1))
+            fold.leap(begins, self.configuration(begins - 1))
         fold.idle = True
         for entry in entries_for(fold, self.store, until=last - 1):  # none, if nothing is promised
             self.apply(fold, entry)
@@ -275,6 +275,10 @@ class History:
         rollbacks = self.store.read_decisions(self._ranker, kind="rollback", after=after)
         return {int(each.body["to"]) for each in rollbacks if each.seq < until}
 
+    def configuration(self, seq: int | None = None) -> Configuration:
+        """Return the configuration after an entry; without one, the configuration now."""
+        return configuration_at(self.store, self._ranker, self.registry, self.policy_kinds, seq=seq)
+
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
         kept = self.store.read_decisions(self._ranker, kind="retain")
@@ -304,9 +308,7 @@ class History:
         Until then a schema only grows, so that its columns are those of any list since.
         """
         retired = self.store.read_decisions(self._ranker, kind="retire", after=since)
-        return configuration_at(
-            self.store, self._ranker, self.policy_kinds, until=retired[0].seq - 1 if retired else None
-        )
+        return self.configuration(retired[0].seq - 1 if retired else None)
 
     def at(self, moment: float) -> int:
         """The version that was in use at a moment."""
@@ -363,9 +365,16 @@ class History:
             kept = self.store.load_latest(checkpoint_name(self._ranker), until=until - 1)
             if kept is None or kept.body.get("refold") != spec.digest:
                 return None
-            configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=kept.seq)
+            configuration = self.configuration(kept.seq)
             fold = restored(
-                kept, configuration, spec, self, self.policy_kinds, ranker=self._ranker, targets=targets
+                kept,
+                configuration,
+                spec,
+                self,
+                self.registry,
+                self.policy_kinds,
+                ranker=self._ranker,
+                targets=targets,
             )
             return self._reading(fold, cleared)
         except Exception as error:
@@ -391,16 +400,16 @@ class History:
 
         An event is in all snapshots from its own entry on, up to the decision to forget it.
         """
-        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=until - 1)
+        configuration = self.configuration(until - 1)
         forgotten = self.forgotten(until)
         events = self.store.find_events(spec.without) if spec.without else ()
         knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
-        return [*knew, *((0, configuration.retired.get(column, END)) for column in spec.retired)]
+        return [*knew, *((0, configuration.schema.retired.get(column, END)) for column in spec.retired)]
 
     def _resumed(self, seq: int, spec: RefoldSpec, targets: set[int]) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
         configuration, cleared = (
-            configuration_at(self.store, self._ranker, self.policy_kinds, until=seq),
+            self.configuration(seq),
             self._cleared(),
         )
         try:
@@ -414,6 +423,7 @@ class History:
                 snapshot,
                 configuration,
                 self,
+                self.registry,
                 self.policy_kinds,
                 without=spec.without,
                 targets=later,
@@ -438,6 +448,7 @@ class History:
             fold = Fold(
                 self._ranker,
                 self,
+                self.registry,
                 self.policy_kinds,
                 without=without,
                 settings=settings,
@@ -445,12 +456,13 @@ class History:
                 retired=retired,
             )
             return self._reading(fold, cleared)
-        configuration = configuration_at(self.store, self._ranker, self.policy_kinds, until=base)
+        configuration = self.configuration(base)
         snapshot = self._snapshot(base)
         fold = Fold.resume(
             snapshot,
             configuration,
             self,
+            self.registry,
             self.policy_kinds,
             without=without,
             settings=settings,

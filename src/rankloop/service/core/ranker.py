@@ -14,7 +14,7 @@ from rankloop.errors import RequestError
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import RefoldSpec
 from rankloop.service.core.compute_turns import LESSON, Turns
-from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
 from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
@@ -46,6 +46,7 @@ class Ranker:
         self,
         name: str,
         store: Store,
+        registry: DecidesExtensions,
         policy_kinds: PolicyKinds,
         clock: Callable[[], float],
         election: Election = ALONE,
@@ -53,10 +54,11 @@ class Ranker:
         begin: bool = True,
         holding: set[RankedLists] | None = None,  # those that wait, because the store is away
     ) -> None:
-        self.name, self.history = name, History(name, store, policy_kinds)
+        self.name, self.history = name, History(name, store, registry, policy_kinds)
         self._election = election
         self.problem = ""  # why it cannot learn just now
-        self._store, self._policy_kinds, self._clock = store, policy_kinds, clock
+        self._store, self._clock = store, clock
+        self._registry, self._policy_kinds = registry, policy_kinds
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
         self.lists = RankedLists(
@@ -74,10 +76,9 @@ class Ranker:
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
         self._account_read = float("-inf")  # by the clock
-        configuration = configuration_at(store, name, policy_kinds)
-        self.lists.account.begin(
-            configuration.account, store.read_totals(name) if configuration.account else ()
-        )
+        configuration = configuration_at(store, name, registry, policy_kinds)
+        account = configuration.extension_states.get("fair") or 0
+        self.lists.account.begin(account, store.read_totals(name) if account else ())
         self._view = self._with_opponent(View(configuration=configuration, model=_unlearned(configuration)))
         self.starting = not begin  # nobody has tried to fold its log yet
         self.problem = "it is starting: its log is not folded yet" if self.starting else ""
@@ -113,7 +114,7 @@ class Ranker:
         """Whether it has something to do although nothing was written: wait, or try again."""
         waits = self._fold is None or self._fold.closes_next < float("inf")
         late = waits or self.lists.buffer.held_up
-        return bool(late or self.problem or self._view.configuration.account)
+        return bool(late or self.problem or self._view.configuration.extension_states.get("fair"))
 
     @property
     def fold(self) -> Fold:
@@ -127,7 +128,8 @@ class Ranker:
         """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
         configuration = self._view.configuration
         settings = configuration.settings.promise
-        return None if settings is None else self.lists.budget.standing(configuration.promise, settings)
+        began = configuration.extension_states.get("promise") or 0
+        return None if settings is None else self.lists.budget.standing(began, settings)
 
     def now(self) -> float:
         """What the clock says."""
@@ -161,17 +163,17 @@ class Ranker:
 
     def within(self, transaction: Transaction) -> Configuration:
         """What is in force inside a transaction."""
-        return self._view.configuration.within(transaction, self.name, self._policy_kinds)
+        return self._view.configuration.within(transaction, self.name, self._registry, self._policy_kinds)
 
     def refresh(self) -> View:
         """Take in what was decided since, by whatever process."""
         with self._viewing:
             before = self._view.configuration
-            after = before.after_all(
-                self._store.read_decisions(self.name, after=before.position), self._policy_kinds
-            )
+            decisions = self._store.read_decisions(self.name, after=before.position)
+            after = before.after_all(decisions, self._registry, self._policy_kinds)
             if after is not before:
-                self.lists.account.begin(after.account, ())  # what others wrote is read with the next tick
+                account = after.extension_states.get("fair") or 0
+                self.lists.account.begin(account, ())  # what others wrote is read with the next tick
                 self._view = self._with_opponent(replace(self._view, configuration=after))
             return self._view
 
@@ -197,11 +199,11 @@ class Ranker:
         at, start = self._clock(), self._view.configuration
 
         def job(transaction: Transaction) -> None:
-            configuration = start.within(transaction, self.name, self._policy_kinds)
+            configuration = start.within(transaction, self.name, self._registry, self._policy_kinds)
             known = {"schema": configuration.schema, "context": configuration.context_schema}
-            fresh = {kind: [each for each in names[kind] if each not in known[kind]] for kind in names}
+            fresh = {kind: known[kind].missing(names[kind]) for kind in names}
             for kind, added in fresh.items():
-                self._check_room(added, len(known[kind]), configuration)
+                self._check_room(added, len(known[kind].columns), configuration)
             for kind, body in ((kind, {"names": added}) for kind, added in fresh.items() if added):
                 transaction.append(Decision(at=transaction.time(at), ranker=self.name, kind=kind, body=body))
 
@@ -278,7 +280,7 @@ class Ranker:
             with self._turns.take(LESSON):
                 fold.apply(entry)
 
-        return History(self.name, self._store, self._policy_kinds, apply=apply, passed=passed)
+        return History(self.name, self._store, self._registry, self._policy_kinds, apply=apply, passed=passed)
 
     def try_to_catch_up(self) -> None:
         """`catch_up` for whoever can do nothing about an error: it is kept to be seen, and logged once."""

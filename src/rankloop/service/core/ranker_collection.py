@@ -38,7 +38,7 @@ class RankerInfo:
             settings=configuration.settings,
             settings_version=configuration.settings_version,
             model_version=model.version,
-            features=tuple(configuration.schema),
+            features=tuple(configuration.schema.columns),
         )
 
 

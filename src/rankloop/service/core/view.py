@@ -21,14 +21,14 @@ class View:
     @property
     def trial(self) -> Trial | None:
         """The trial that runs, if one does."""
-        trial = self.configuration.trial
+        trial: Trial | None = self.configuration.extension_states.get("trial")
         return trial if trial is not None and trial.runs else None
 
     @property
     def ignored(self) -> tuple[str, ...]:
         """Features that the policy cannot take in because they came after it had begun to learn."""
         width, gone = self.model.width, self.model.retired
-        names = [name for column, name in enumerate(self.configuration.names) if column not in gone]
+        names = [name for column, name in enumerate(self.configuration.schema.names) if column not in gone]
         if not 0 < width < len(names) or self.model.policy.widened(len(names)) is not None:
             return ()
         return tuple(names[width:])

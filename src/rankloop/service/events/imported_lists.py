@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.errors import RequestError
-from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import LEARNS
 from rankloop.service.events.user_event import Receipt, UserEvent
-from rankloop.service.events.verdicts import judged
+from rankloop.service.events.verdicts import ConfigurationWithin, judged
 from rankloop.service.store import Store, Transaction, write
 
 
@@ -32,8 +30,7 @@ def import_lists(
     store: Store,
     lists: Sequence[PastList],
     *,
-    rankers: Mapping[str, Configuration],
-    policy_kinds: PolicyKinds,
+    configuration_within: ConfigurationWithin,
     at: float,
 ) -> tuple[int, list[Receipt]]:
     """Write down lists and their events, all or nothing; how many are new, and the receipts of their events.
@@ -59,7 +56,7 @@ def import_lists(
         now = transaction.time(at)
         transaction.append_all([replace(made.impression, at=now) for made, _ in fresh])
         done = [event for _, events in fresh for event in events]
-        receipts = judged(transaction, done, rankers, policy_kinds, at) if done else []
+        receipts = judged(transaction, done, configuration_within, at) if done else []
         return len(fresh), [receipt for _, receipt in receipts]
 
     return write(store, job)

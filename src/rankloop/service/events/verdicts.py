@@ -6,9 +6,9 @@ remembers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.core.ranker_settings import RankerSettings
@@ -17,27 +17,22 @@ from rankloop.service.events.unmatched_events import StrayBudget
 from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
 
+ConfigurationWithin: TypeAlias = Callable[[Transaction, str], Configuration]  # by the name of a ranker
+
 
 class Judge:
     """Gives events their verdicts within one transaction.
 
-    `rankers` is what was in force when the job was submitted: a head start, from which the decisions since
-    are folded.
+    `configuration_within` gives the configuration of a ranker inside the transaction.
     """
 
     def __init__(
         self,
         transaction: Transaction,
-        rankers: Mapping[str, Configuration],
-        policy_kinds: PolicyKinds,
+        configuration_within: ConfigurationWithin,
         now: float,
     ) -> None:
-        self._transaction, self._rankers, self._policy_kinds, self._now = (
-            transaction,
-            rankers,
-            policy_kinds,
-            now,
-        )
+        self._transaction, self._within, self._now = transaction, configuration_within, now
         self._found: dict[str, Configuration] = {}
         self._deletions: Sequence[Decision] | None = None  # of people's data, once anybody asks
         self._done: dict[tuple[str, str], set[tuple[int, str]]] = {}  # by ranker and source: lists, objects
@@ -113,16 +108,14 @@ class Judge:
 
     def _configuration(self, ranker: str) -> Configuration:
         if ranker not in self._found:
-            start = self._rankers.get(ranker) or Configuration()
-            self._found[ranker] = start.within(self._transaction, ranker, self._policy_kinds)
+            self._found[ranker] = self._within(self._transaction, ranker)
         return self._found[ranker]
 
 
 def judged(
     transaction: Transaction,
     events: Sequence[UserEvent | str],
-    rankers: Mapping[str, Configuration],
-    policy_kinds: PolicyKinds,
+    configuration_within: ConfigurationWithin,
     at: float,
     *,
     last: bool = True,
@@ -141,7 +134,7 @@ def judged(
     if not last and not all(transaction.find_shown(each.query_id) for each in clear):
         raise ListUnderWay
     now = transaction.time(at)
-    judge, receipts = Judge(transaction, rankers, policy_kinds, now), []
+    judge, receipts = Judge(transaction, configuration_within, now), []
     for event in events:
         entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
         if (strays is None or strays.keeps(entry)) and not judge.was_deleted(entry):

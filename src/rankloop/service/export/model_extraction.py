@@ -62,7 +62,7 @@ def portable(
         raise SettingError("what the log teaches by document is learned now: leave out the version")
     model = ranker.view.model if version is None else past_model(ranker.history, version)
     model = relearned(ranker.settings, model, relearn) if relearn else model
-    return written_out(model, ranker.view.configuration.names, store, ranker.name)
+    return written_out(model, ranker.view.configuration.schema.names, store, ranker.name)
 
 
 def written_out(model: Model, names: Sequence[str], store: Store, ranker: str) -> PortableModel:

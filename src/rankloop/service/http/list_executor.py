@@ -114,7 +114,7 @@ def _kind(request: RankRequest, view: View) -> Kind:
         configuration.settings_version,
         trial,
         n.bit_length(),
-        len(configuration.schema).bit_length(),
+        len(configuration.schema.columns).bit_length(),
     )
 
 
@@ -123,7 +123,10 @@ def _computes_only(request: RankRequest, view: View) -> bool:
 
     That is: policies of ours, no id that has to be looked up, and no feature to be written down first.
     """
-    known, other = view.configuration.schema.__contains__, view.opponent.model if view.opponent else None
+    known, other = (
+        view.configuration.schema.columns.__contains__,
+        view.opponent.model if view.opponent else None,
+    )
     ours = is_ours(view.model.policy) and (other is None or is_ours(other.policy))
     return ours and request.query_id is None and all(map(known, request.candidates.names))
 

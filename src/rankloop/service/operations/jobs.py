@@ -355,15 +355,15 @@ def _same_settings(before: Configuration, configuration: Configuration) -> bool:
     """Whether the settings are those by which it was found that an earlier model can hold again."""
     return (
         configuration.settings_version == before.settings_version
-        and configuration.retired.keys() == before.retired.keys()
+        and configuration.schema.retired.keys() == before.schema.retired.keys()
     )
 
 
 def _same_width(spec: RefoldSpec, configuration: Configuration) -> bool:
     """Whether a refold would begin as wide as it did: features may have come meanwhile, or been retired."""
-    gone = spec.retired | configuration.retired.keys()
+    gone = spec.retired | configuration.schema.retired.keys()
     same = (
         spec.settings is None
-        or first_width(spec.settings, len(configuration.names) - len(gone)) == spec.width
+        or first_width(spec.settings, len(configuration.schema.names) - len(gone)) == spec.width
     )
     return same and gone == spec.retired

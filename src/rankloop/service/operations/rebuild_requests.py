@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.finding import Finding
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.service_errors import ConflictError
@@ -28,16 +28,17 @@ def retire_body(
     if bool(said) == (unused_for is not None):
         raise RequestError("features are retired by their names, or by unused_for=days, one of them")
     configuration = ranker.refresh().configuration
+    known = configuration.schema.columns
     for name in said:
-        if name not in configuration.schema:
-            choices = suggest_name(name, configuration.schema) if configuration.schema else "it has none"
+        if name not in known:
+            choices = suggest_name(name, known) if known else "it has none"
             raise RequestError(f"{ranker.name!r} has no feature {name!r}: {choices}; nothing was retired")
     chosen = sorted(said if unused_for is None else unused(ranker, store, unused_for))
     if not chosen:
         raise RequestError(
             f"every feature of {ranker.name!r} was sent in the last {unused_for:g} days, or no list was shown"
         )
-    columns = [configuration.schema[name] for name in chosen]
+    columns = [known[name] for name in chosen]
     check_columns(ranker, configuration, columns)
     return {"names": chosen, "columns": columns}
 
@@ -59,16 +60,12 @@ def retired_before(ranker: Ranker, store: Store, names: Iterable[str], key: str)
 
 def check_columns(ranker: Ranker, configuration: Configuration, columns: Collection[int]) -> None:
     """Refuse features that are gone, and those from before the log's beginning: what knew them stays."""
-    gone = [configuration.names[each] for each in columns if each in configuration.retired]
+    gone = [configuration.schema.names[each] for each in columns if each in configuration.schema.retired]
     if gone:
         raise RequestError(f"the feature {gone[0]!r} of {ranker.name!r} was retired meanwhile")
     base = ranker.history.base()
-    policy_kinds = (
-        configuration_at(ranker.history.store, ranker.name, ranker.history.policy_kinds, until=base).names
-        if base
-        else ()
-    )
-    kept = [configuration.names[each] for each in columns if each < len(policy_kinds)]
+    discarded = ranker.history.configuration(base).schema.names if base else ()
+    kept = [configuration.schema.names[each] for each in columns if each < len(discarded)]
     if kept:
         raise RequestError(
             f"the log of {ranker.name!r} was discarded up to entry {base}, and what was learned before knows "
@@ -91,7 +88,9 @@ def unused(ranker: Ranker, store: Store, days: float, *, last: int = EVERY_LIST)
         if each.at >= since
         for name in each.body["names"]
     }
-    unseen = {name: column for name, column in ranker.view.configuration.schema.items() if name not in young}
+    unseen = {
+        name: column for name, column in ranker.view.configuration.schema.columns.items() if name not in young
+    }
     asked = False
     for shown in store.read_impressions(ranker.name, newest=last) if unseen else ():
         if shown.at < since:

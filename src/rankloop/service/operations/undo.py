@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankloop.errors import RequestError
-from rankloop.service.core.configuration import configuration_at
 from rankloop.service.core.settings_change import ChangedField
 from rankloop.service.reports.decision_log import in_words
 from rankloop.service.service_errors import ConflictError, HistoryError
@@ -130,9 +129,7 @@ def _settings(service: ServiceFacade, decision: Decision) -> Way:
     ]
     if not before:
         raise Refused("The ranker began with them: there are no settings before.")
-    configuration = configuration_at(
-        service.store, ranker, found.history.policy_kinds, until=decision.seq - 1
-    )
+    configuration = found.history.configuration(decision.seq - 1)
     if configuration.problem:
         raise Refused(f"The settings before cannot be read any more: {configuration.problem}.")
     seen = service.preview(ranker, configuration.settings)

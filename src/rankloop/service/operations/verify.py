@@ -11,6 +11,7 @@ from functools import partial
 
 from rankloop.errors import RankloopError
 from rankloop.policies.policy_names import PolicyKinds
+from rankloop.service.core.configuration import DecidesExtensions
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.replay import replay
 from rankloop.service.service_errors import HistoryError
@@ -21,11 +22,16 @@ Step = Callable[[int], None]  # is told how many entries were looked at
 
 
 def verify(
-    store: Store, policy_kinds: PolicyKinds, *, replays: int = 1000, step: Step = lambda _: None
+    store: Store,
+    registry: DecidesExtensions,
+    policy_kinds: PolicyKinds,
+    *,
+    replays: int = 1000,
+    step: Step = lambda _: None,
 ) -> Iterator[str]:
     """What is wrong with a log, in sentences; nothing, if all is well."""
     for ranker in store.list_rankers():
-        history = History(ranker, store, policy_kinds)
+        history = History(ranker, store, registry, policy_kinds)
         yield from _guarded(
             f"the lists of {ranker!r}", partial(_lists, store, ranker, history, replays, step)
         )
@@ -109,7 +115,7 @@ def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
     kept = store.load_latest(ranker, until=seqs[-1])
     if kept is None:
         return
-    from_log = History(ranker, store, history.policy_kinds, kept=False)
+    from_log = History(ranker, store, history.registry, history.policy_kinds, kept=False)
     if not same(kept, from_log.again(kept.seq + 1).snapshot()):
         name = f"the newest snapshot of {ranker!r}, of entry {kept.seq:,},"
         yield f"{name} is not what the fold of its log gives"

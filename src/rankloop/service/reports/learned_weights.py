@@ -121,7 +121,9 @@ def learned_between(ranker: Ranker, before: int, after: int | None = None) -> Le
 
 def names_of(ranker: Ranker, model: Model) -> Sequence[str]:
     """The features that a model has learned with, by column."""
-    kept = [n for column, n in enumerate(ranker.view.configuration.names) if column not in model.retired]
+    kept = [
+        n for column, n in enumerate(ranker.view.configuration.schema.names) if column not in model.retired
+    ]
     return kept[: model.width]
 
 

@@ -94,9 +94,9 @@ def explain_past(
 ) -> Explanation:
     """Compare two results of a past list; `configuration` has the features' names."""
     model = history.model(shown.model)
-    names = [name for column, name in enumerate(configuration.names) if column not in model.retired]
+    names = [name for column, name in enumerate(configuration.schema.names) if column not in model.retired]
     if model.policy.reads == "context":
-        names = list(configuration.context_schema)
+        names = list(configuration.context_schema.columns)
     return explain(shown, model, names, a, b, again=listed_again(shown, history))
 
 

@@ -67,9 +67,11 @@ class Target:
         """The policy and the query of a list, as the policy sees it."""
         if self.configuration is None:
             return _asked(self.model, shown)
-        ever = {name: column for column, name in enumerate(own.names)}  # retired ones, too
-        raw = renamed(shown.features, ever, self.configuration.schema)
-        context = renamed(shown.context[None], own.context_schema, self.configuration.context_schema)[0]
+        ever = {name: column for column, name in enumerate(own.schema.names)}  # retired ones, too
+        raw = renamed(shown.features, ever, self.configuration.schema.columns)
+        context = renamed(
+            shown.context[None], own.context_schema.columns, self.configuration.context_schema.columns
+        )[0]
         return _asked(self.model, replace(shown, features=raw, context=context))
 
 

@@ -93,7 +93,7 @@ class FairLife(ServiceLife):
                 assert account_in_memory(second, name) == account_in_memory(self.service, name)
 
     def check_account(self, service: ServiceFacade, name: str) -> None:
-        number = service.ranker(name).view.configuration.account
+        number = service.ranker(name).view.configuration.extension_states["fair"]
         assert bool(number) == (service.settings(name).fair is not None)
         if number:
             found = account_by_hand(service.store, name, number)

@@ -64,7 +64,7 @@ def test_the_report_adds_up(store: Store) -> None:
     service.tick()
     report = service.exposure("shop", since=0.0, until=1e4)
     assert report.account is not None
-    assert report.account.number == service.ranker("shop").view.configuration.account
+    assert report.account.number == service.ranker("shop").view.configuration.extension_states["fair"]
     ahead = {each.group: round(each.ahead * VIEW) for each in report.account.groups}
     assert ahead == account_by_hand(store)
     assert report.total.lists == 30

@@ -118,14 +118,14 @@ def test_an_account_begins_when_the_setting_changes_and_with_nothing_else(store:
     service.create("shop")
 
     def account() -> int:
-        return service.ranker("shop").view.configuration.account
+        return service.ranker("shop").view.configuration.extension_states["fair"] or 0
 
     assert account() == 0
     first = service.configure("shop", RankerSettings(fair=FairSettings()))
     assert account() == first
     service.configure("shop", RankerSettings(fair=FairSettings(), window=60))
     service.set_mode("shop", "frozen")
-    assert account() == first == make(store).ranker("shop").view.configuration.account
+    assert account() == first == make(store).ranker("shop").view.configuration.extension_states["fair"]
     second = service.configure("shop", RankerSettings(fair=FairSettings(tolerance=4)))
     assert account() == second
     service.configure("shop", RankerSettings())

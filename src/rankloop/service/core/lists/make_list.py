@@ -129,7 +129,9 @@ def serve(
         configuration.settings.fair,
         not fallback and configuration.mode in HELD and arm != "B" and not own,
     )
-    account = account_of(request, fair, configuration.account, ahead) if fair else None
+    account = (
+        account_of(request, fair, configuration.extension_states.get("fair") or 0, ahead) if fair else None
+    )
     if fallback:
         listing = callers_order(request, raw)
     else:

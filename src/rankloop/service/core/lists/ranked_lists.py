@@ -71,8 +71,8 @@ class RankedLists:
         self._check_size(request)
         view, raw = self._features(request)
         context = NO_CONTEXT
-        if request.context or view.configuration.context_schema:
-            context = context_by_column(request.context, view.configuration.context_schema)
+        if request.context or view.configuration.context_schema.columns:
+            context = context_by_column(request.context, view.configuration.context_schema.columns)
         person = request.session_id or request.client_id
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
@@ -81,7 +81,7 @@ class RankedLists:
             at - view.configuration.settings.window,
             (person, request.user_query) if person else ("", ""),
         )
-        number = view.configuration.account
+        number = view.configuration.extension_states.get("fair") or 0
         standing = self.account.ahead(number) if number else {}
         ahead = self.account.ahead(number, key, since) if number else {}
         make = partial(
@@ -112,7 +112,9 @@ class RankedLists:
         self._check_size(request)
         view, raw = self._features(request)
         name = request.query_id or ""
-        shadow = View(configuration=replace(view.configuration, mode="shadow", trial=None), model=view.model)
+        states = {**view.configuration.extension_states, "trial": None}
+        shadowed = replace(view.configuration, mode="shadow", extension_states=states)
+        shadow = View(configuration=shadowed, model=view.model)
         seed = sticky_seed(self.name, name)
         return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
 
@@ -129,7 +131,7 @@ class RankedLists:
             seed=seed,
             at=at,
             fallback=reason,
-            ahead=self.account.ahead(view.configuration.account),
+            ahead=self.account.ahead(view.configuration.extension_states.get("fair") or 0),
             promised=self._promised(view, request, query_id, at),
         )
 
@@ -159,7 +161,7 @@ class RankedLists:
 
     def refresh_account(self) -> None:
         """Take in what the log says of exposure, also what other processes wrote; without waiting."""
-        number = self._view().configuration.account
+        number = self._view().configuration.extension_states.get("fair") or 0
 
         def done(future: Future[Sequence[ExposureSum]]) -> None:
             self._reading_account = False
@@ -176,16 +178,17 @@ class RankedLists:
         """The candidates' features, and the view whose columns they and those of who asks have."""
         view, candidates = self._view(), request.candidates
         names, schema = self._usual
-        usual = candidates.names is names and view.configuration.schema is schema  # nothing to look up
-        unknown = [] if usual else candidates.new_names(view.configuration.schema)
-        asking = [name for name in request.context if name not in view.configuration.context_schema]
+        columns = view.configuration.schema.columns
+        usual = candidates.names is names and columns is schema  # nothing to look up
+        unknown = [] if usual else candidates.new_names(columns)
+        asking = view.configuration.context_schema.missing(request.context)
         if unknown or asking:
             view = self._extend({"schema": unknown, "context": asking})
         elif usual:
             return view, candidates.values
-        raw = candidates.by_column(view.configuration.schema, len(view.configuration.names))
+        raw = candidates.by_column(view.configuration.schema.columns, len(view.configuration.schema.names))
         if raw is candidates.values and isinstance(candidates.names, tuple):
-            self._usual = candidates.names, view.configuration.schema
+            self._usual = candidates.names, view.configuration.schema.columns
         return view, raw
 
     def _check_size(self, request: RankRequest) -> None:
@@ -199,7 +202,12 @@ class RankedLists:
             return None
         key, window = _asking(request), configuration.settings.window
         return self.budget.assign(
-            configuration.promise, configuration.settings.promise, query_id, key, at=at, window=window
+            configuration.extension_states["promise"],
+            configuration.settings.promise,
+            query_id,
+            key,
+            at=at,
+            window=window,
         )
 
     def _showing(self, shown: Impression) -> None:

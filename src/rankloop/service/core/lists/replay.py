@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rankloop.policies import Random
-from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.configuration import Configuration, States
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.candidate_columns import Candidates
 from rankloop.service.core.lists.make_list import Draft, Listing, listed, serve
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import Mode, RankerSettings
 from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import account_of
@@ -88,14 +88,19 @@ def ahead_of(shown: Impression) -> dict[str, int]:
 
 def view_of(shown: Impression, history: History) -> View:
     """What was in force and learned when a list was made; a fallback depended on neither policy nor model."""
-    account = 0 if shown.exposure is None else shown.exposure.account
-    configuration = Configuration(settings_version=shown.settings, mode=shown.mode, account=account)  # type: ignore[arg-type]  # typed by text
+    account = None if shown.exposure is None else shown.exposure.account
+    states: States = {"fair": account}
+    mode: Mode = shown.mode  # type: ignore[assignment]  # typed by text
+    configuration = Configuration(settings_version=shown.settings, mode=mode, extension_states=states)
     opponent = None
     if shown.assignment is not None:
         trial = history.trial(shown.assignment.trial)
         now = history.configuration_since(since=trial.number)
         configuration = replace(
-            configuration, trial=trial, schema=now.schema, context_schema=now.context_schema
+            configuration,
+            extension_states={**states, "trial": trial},
+            schema=now.schema,
+            context_schema=now.context_schema,
         )
         if shown.assignment.arm != "A" and not shown.fallback:
             opponent = opponent_of(trial, history)

@@ -158,19 +158,16 @@ def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
 
 def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
     configuration = ranker.view.configuration
+    number = configuration.extension_states.get("fair") or 0
     if configuration.settings.fair is None:
         return None
-    began = [
-        each.at
-        for each in store.read_decisions(ranker.name, kind="settings")
-        if each.seq == configuration.account
-    ]
+    began = [each.at for each in store.read_decisions(ranker.name, kind="settings") if each.seq == number]
     parts = store.exposure_in_parts(
-        ranker.name, account=configuration.account, since=since, until=until, parts=steps, least=FEWEST
+        ranker.name, account=number, since=since, until=until, parts=steps, least=FEWEST
     )
-    mine = [each for each in store.read_totals(ranker.name) if each.account == configuration.account]
+    mine = [each for each in store.read_totals(ranker.name) if each.account == number]
     return AccountReport(
-        number=configuration.account,
+        number=number,
         since=began[0] if began else None,
         tolerance=configuration.settings.fair.tolerance,
         most=configuration.settings.fair.most,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.policies.policy_names import read_policy
-from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.placement import by_score
 from rankloop.service.core.lists.rank_request import RankRequest
@@ -32,8 +32,9 @@ class Opponent:
         if self.model is None:
             return np.arange(request.n)
         if self.configuration is not None:
-            raw = renamed(raw, own.schema, self.configuration.schema)
-            context = renamed(context[None], own.context_schema, self.configuration.context_schema)[0]
+            wanted = self.configuration
+            raw = renamed(raw, own.schema.columns, wanted.schema.columns)
+            context = renamed(context[None], own.context_schema.columns, wanted.context_schema.columns)[0]
         candidates, asker = request.candidates, asker_of(request.user, context)
         policy, query = self.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
         return np.array(by_score(policy.score(query)), dtype=np.int64)
@@ -57,9 +58,8 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
     """Arm B of a trial of a ranker with this history: always the same, whoever asks and whenever."""
     settings, store, policy_kinds = trial.settings, history.store, history.policy_kinds
     if settings.ranker:
-        model = History(settings.ranker, store, policy_kinds).model(trial.model)
-        configuration = configuration_at(store, settings.ranker, policy_kinds, until=trial.number)
-        return Opponent(trial.number, model, configuration)
+        other = History(settings.ranker, store, history.registry, policy_kinds)
+        return Opponent(trial.number, other.model(trial.model), other.configuration(trial.number))
     if settings.policy is not None:
         if trial.number not in history.frozen:
             before = history.settings(trial.rules).with_policy(read_policy(settings.policy, policy_kinds))

@@ -90,7 +90,7 @@ def reports(ranker: Ranker, store: Store) -> list[TrialReport]:
 
 def last_report(ranker: Ranker, store: Store) -> TrialReport | None:
     """What has come of the trial that runs, or of the last one."""
-    last = ranker.view.configuration.trial
+    last = ranker.view.configuration.extension_states.get("trial")
     return None if last is None else report(ranker, store, last)
 
 

@@ -65,11 +65,11 @@ def begin(
             settings, policy=write_name(read_policy(settings.policy, policy_kinds), defaults=True)
         )
     _check_arms(ranker, settings, other, policy_kinds)
-    at, start = ranker.now(), ranker.view.configuration
+    at = ranker.now()
     model = other.view.model.version if other else 0
 
     def job(transaction: Transaction) -> int:
-        configuration = start.within(transaction, ranker.name, policy_kinds)
+        configuration = ranker.within(transaction)
         _check_free(ranker.name, configuration)
         body = {
             "settings": settings.to_json(),
@@ -134,8 +134,9 @@ def _check_arms(
 
 
 def _check_free(ranker: str, configuration: Configuration) -> None:
-    if configuration.trial is not None and configuration.trial.runs:
-        raise RequestError(f"trial {configuration.trial.number} of {ranker!r} still runs: stop it first")
+    trial: Trial | None = configuration.extension_states.get("trial")
+    if trial is not None and trial.runs:
+        raise RequestError(f"trial {trial.number} of {ranker!r} still runs: stop it first")
     if configuration.mode not in RANKS:
         raise RequestError(
             f"in mode {configuration.mode} all lists are the caller's: nothing can be compared"
