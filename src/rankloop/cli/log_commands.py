@@ -54,6 +54,9 @@ def restore(
 ) -> None:
     """Put a backup in place of the log of a service that is not running.
 
+    People who were deleted since the backup was made are deleted from it again: those that the log in its
+    place knows, and those in the file that a deletion wrote beside the backup (`monday.db.deletions`).
+
     For example:
 
     `rankloop restore /backup/monday.db --data-dir rankloop-data --overwrite`
@@ -64,8 +67,21 @@ def restore(
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     directory = DataDirectory(data_dir, store)
-    put_back(source, directory, overwrite=overwrite)
+    done = put_back(source, directory, overwrite=overwrite)
     CONSOLE.print(f"{directory.name} now is {source}", highlight=False, markup=False, soft_wrap=True)
+    if done.deletions:
+        CONSOLE.print(
+            f"the backup is from before {done.deletions:,} deletion{'s'[done.deletions == 1 :]} of people's "
+            f"data: {done.entries:,} lists and events were deleted from it again",
+            highlight=False,
+            soft_wrap=True,
+        )
+    if not done.knows_all:
+        ERRORS.print(
+            "the log that was replaced could not be read: of people who were deleted since the backup, those "
+            f"named in {source.name}.deletions were deleted again, and no others",
+            soft_wrap=True,
+        )
 
 
 def verify(

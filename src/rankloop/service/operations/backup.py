@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rankloop.errors import DataError
+from rankloop.service.core.deleted_lists import DELETE
 from rankloop.service.operations.data_directory import DataDirectory, draft_of
+from rankloop.service.operations.deletion_notes import notes_of, read_notes
 from rankloop.service.operations.people import BACKUP
-from rankloop.service.store import SERVICE, Decision, Store, Transaction, write
+from rankloop.service.operations.restored_deletions import Restored, delete_again
+from rankloop.service.store import SERVICE, Decision, SqliteStore, Store, StoreError, Transaction, write
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.sqlite.file_copies import check_log, copy, settle, sync
 
@@ -49,13 +52,17 @@ def back_up(
     return target.stat().st_size
 
 
-def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) -> None:
-    """Put a backup in place of a log, of which no service may be running."""
+def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) -> Restored:
+    """Put a backup in place of a log, of which no service may be running.
+
+    People who were deleted since the backup are deleted from it again, before it takes the place of the log:
+    as far as the log that it replaces knows them, and the notes that deletions wrote beside the backup.
+    """
     if not source.is_file():
         raise DataError(f"{source} does not exist: name a file that `rankloop backup` wrote")
+    notes = read_notes(notes_of(source))
     if source.suffix == ".jsonl":
-        _import(source, directory, overwrite)
-        return
+        return _import(source, directory, overwrite, notes)
     if directory.database:
         raise DataError(f"{source} is for a folder: a database takes a backup that ends in .jsonl")
     if (beside := source.with_name(f"{source.name}-wal")).exists() and beside.stat().st_size:
@@ -66,24 +73,41 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
     with directory.held():
         if log.exists() and not overwrite:
             raise DataError(f"{directory.path} holds a log already: say --overwrite to replace it for good")
+        known, knows_all = _read_deletions(log)
         draft = _draft(log)
         try:
             shutil.copyfile(source, draft)
             check_log(draft, source)
+            with SqliteStore(draft) as store:
+                deletions, entries = delete_again(store, [*known, *notes])
             sync(draft)
             settle(log)
             draft.replace(log)
         finally:
             _clear(draft)  # what was refused is not left there
+    return Restored(deletions=deletions, entries=entries, knows_all=knows_all)
 
 
-def _import(source: Path, directory: DataDirectory, overwrite: bool) -> None:
+def _read_deletions(log: Path) -> tuple[Sequence[Decision], bool]:
+    """Read the deletions that a log knows; and whether it could be read, if it is there."""
+    if not log.exists():
+        return (), True
+    try:
+        with SqliteStore(log, read_only=True) as store:
+            return store.read_decisions(SERVICE, kind=DELETE), True
+    except StoreError:
+        return (), False
+
+
+def _import(source: Path, directory: DataDirectory, overwrite: bool, notes: Sequence[Decision]) -> Restored:
     if overwrite:
         raise DataError("a .jsonl file is restored into a new folder or database: nothing is overwritten")
     with directory.open() as log:
         if log.list_rankers() or log.read_decisions(SERVICE):
             raise DataError(f"{directory.name} holds a log already: restore into a new folder or database")
         import_log(source, log)
+        deletions, entries = delete_again(log, notes)
+    return Restored(deletions=deletions, entries=entries, knows_all=True)
 
 
 def _write_down(log: Store, target: Path, said: Mapping[str, str]) -> int:
