@@ -399,6 +399,8 @@ class ServiceFacade(LiveRankers):
         without whom it was about.
         """
         decision = self._deletions.delete(persons, signed(by, reason))
+        for name in decision.body["rankers"] if decision else ():
+            self.ranker(name).refresh()  # no list that is asked for from now on is made by what knew them
         if not self.learns_by_itself:
             self.finish_deletions()
         elif decision is not None and self._keeper:

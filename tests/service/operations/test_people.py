@@ -15,13 +15,18 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, HistoryError, RankerSettings, UserEvent
+from rankloop.policies.policy_names import POLICIES
+from rankloop.service import FairSettings, HistoryError, RankerSettings, RankResponse, UserEvent
+from rankloop.service.extensions.decided_states import DECIDED_STATES
 from rankloop.service.operations.jobs import ask
 from rankloop.service.operations.person_removal import remove_people
+from rankloop.service.operations.verify import verify
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SERVICE, Person, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.postgres import PostgresStore
+from tests.support.faults import settle
+from tests.support.life import Ids
 
 OTTO = Person(client_id="client-of-otto")
 RULES = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5, fair=FairSettings())
@@ -180,6 +185,68 @@ def test_a_snapshot_that_was_made_before_a_deletion_and_comes_after_it_is_not_ke
         assert state(here) == state(there) == state(ServiceFacade(one, clock=clock))
         here.finish_deletions()
         assert all(each.done for each in here.deletions())
+
+
+def ask_for_lists(service: ServiceFacade, lists: int) -> list[RankResponse]:
+    """Others ask, before anything was learned anew."""
+    rng = np.random.default_rng(7)
+    return [
+        service.rank(
+            [
+                Candidate(f"d{i}", {f"f{j}": float(v) for j, v in enumerate(row)})
+                for i, row in enumerate(rows)
+            ],
+            ranker="shop",
+            client_id=f"late-{number}",
+        )
+        for number, rows in enumerate(rng.normal(size=(lists, 5, 3)))
+    ]
+
+
+@pytest.mark.parametrize("forgotten", [False, True], ids=["snapshot", "no snapshot fits"])
+def test_lists_of_a_log_that_is_being_learned_again_can_be_made_again(forgotten: bool, store: Store) -> None:
+    """From the deletion on, no list is made by a model that knew the person, however long learning takes."""
+    clock = Clock()
+    service, follower = ServiceFacade(store, clock=clock), ServiceFacade(store, clock=clock, ids=Ids("f"))
+    service.create("shop", RULES)
+    live(service, clock, 20)
+    service.flush("shop")
+    once = Person(client_id="other-19")
+    if forgotten:
+        service.forget("shop", ["other-event-19"])
+    live(service, clock, 12, start=20)
+    follower.tick()
+    knew = service.model("shop").version
+    decision, _ = remove_people(store, [once], clock=clock.now, said={})
+    assert decision is not None
+    first = store.read_decisions("shop", kind="delete")[0].body["first"]
+    assert first <= knew
+    for each in (service, follower):  # they hear of it, and have learned nothing anew
+        each.ranker("shop").refresh()
+        shown = ask_for_lists(each, 3)
+        assert all(list_.provenance.model < first for list_ in shown)
+        assert all(bool(list_.provenance.fallback) == forgotten for list_ in shown)
+        assert all(service.replay(list_.query_id).identical for list_ in shown)
+    service.tick()
+    assert service.model("shop").version >= decision.seq - 1  # that of the ranker stands before it
+    assert not ask_for_lists(service, 1)[0].provenance.fallback
+    settle(store)
+    assert list(verify(store, DECIDED_STATES, POLICIES)) == []
+
+
+def test_every_list_around_a_deletion_beside_a_busy_learner_can_be_made_again(tmp_path: Path) -> None:
+    clock = Clock()
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = ServiceFacade(store, clock=clock, background=True)
+        with service:
+            service.create("shop", RULES)
+            live(service, clock, 150)
+            service.flush("shop")
+            service.delete_people([OTTO])
+            shown = ask_for_lists(service, 50)
+        (deleted,) = store.read_decisions("shop", kind="delete")
+        assert all(not deleted.body["first"] <= each.provenance.model < deleted.seq for each in shown)
+        assert list(verify(store, DECIDED_STATES, POLICIES)) == []
 
 
 @pytest.mark.parametrize("kind", ["forget", "relearn", "rollback"])

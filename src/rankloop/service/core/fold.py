@@ -394,9 +394,10 @@ class Fold:
             self.searches.close(float("inf"), self.settings.clicked)
 
     def _delete(self, decision: Decision, _: Configuration) -> None:
-        """Entries are gone, from `first` on: nothing to do, unless this fold may have taken some in."""
+        """Entries are gone, from `first` on: what was learned without them is another version."""
         if decision.seq > self.cleared and self.position >= int(decision.body["first"]):
             raise PastRewritten(f"entries from {decision.body['first']} on are gone: fold the log again")
+        self._changed = True
 
     def _take_over(self, other: Fold) -> None:
         """Go on from another past."""

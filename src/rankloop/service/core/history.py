@@ -41,6 +41,7 @@ from rankloop.service.store import (
 
 REMEMBERED = 16  # models
 END = 2**62  # beyond every entry
+REDEFINING = ("settings", "rollback", "forget", "retire")  # decisions that redefine what is learned
 LOGGER = logging.getLogger("rankloop.service")
 Passed: TypeAlias = Callable[[Fold, RefoldSpec], None]
 
@@ -139,6 +140,17 @@ class History:
                     self._models.popitem(last=False)
             self._models.move_to_end(key)
             return self._models[key]
+
+    def model_of_snapshot(self, before: int) -> Model | None:
+        """The model of the newest snapshot before an entry; None if what is learned was redefined since."""
+        seqs = [seq for seq, _ in self.store.list_snapshots(self._ranker) if seq < before]
+        if not seqs:
+            return None
+        later = self.store.read_decisions(self._ranker, after=seqs[-1])
+        if any(each.kind in REDEFINING for each in later):
+            return None
+        found = self._resumed(seqs[-1], self.spec(seqs[-1] + 1), set())
+        return None if found is None else found.model
 
     def again(
         self,

@@ -75,6 +75,7 @@ class Ranker:
         self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
+        self._unlearning = False  # entries were erased, and no model is there that never knew them
         self._account_read = float("-inf")  # by the clock
         configuration = configuration_at(store, name, registry, policy_kinds)
         account = configuration.extension_states.get("fair") or 0
@@ -107,6 +108,8 @@ class Ranker:
 
     def _fault(self) -> str:
         """Why its lists are in the caller's order, if they are."""
+        if self._unlearning:
+            return "its log is being learned again without deleted data"
         return f"broken: {self.problem or self._view.configuration.problem}"[:200] if self.broken else ""
 
     @property
@@ -169,13 +172,29 @@ class Ranker:
         """Take in what was decided since, by whatever process."""
         with self._viewing:
             before = self._view.configuration
-            decisions = self._store.read_decisions(self.name, after=before.position)
-            after = before.after_all(decisions, self._registry, self._policy_kinds)
+            decided = self._store.read_decisions(self.name, after=before.position)
+            after = before.after_all(decided, self._registry, self._policy_kinds)
             if after is not before:
                 account = after.extension_states.get("fair") or 0
                 self.lists.account.begin(account, ())  # what others wrote is read with the next tick
-                self._view = self._with_opponent(replace(self._view, configuration=after))
+                view = replace(self._view, configuration=after)
+                erased = [int(each.body["first"]) for each in decided if each.kind == "delete"]
+                self._view = self._without_erased(view, min(erased)) if erased else self._with_opponent(view)
             return self._view
+
+    def _without_erased(self, view: View, first: int) -> View:
+        """The view without a model that may know erased entries, until the log is folded without them.
+
+        Lists are made by the newest model that was kept before the first of these entries: it can be rebuilt.
+        Without one, they are in the caller's order.
+        """
+        self.history.reset()
+        view = replace(view, opponent=None)
+        if view.model.version < first:
+            return view
+        kept = self.history.model_of_snapshot(first)
+        self._unlearning = kept is None
+        return replace(view, model=kept or _unlearned(view.configuration))
 
     def _with_opponent(self, view: View) -> View:
         """The view with arm B of the trial that runs; while it is not to be had, its lists fall back."""
@@ -342,7 +361,10 @@ class Ranker:
 
     def _show(self, fold: Fold, folded: Iterable[str] = ()) -> None:
         with self._viewing:
-            self._view = replace(self._view, model=fold.model)
+            erased = self._view.configuration.deleted
+            if max(fold.position, fold.cleared) < erased:  # it may know what was erased since
+                return
+            self._view, self._unlearning = replace(self._view, model=fold.model), False
         self.lists.budget.refresh(fold.searches.standing if fold.searches else None, folded)
         self.seen = fold.position
 

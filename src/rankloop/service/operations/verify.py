@@ -81,9 +81,9 @@ def _lists(store: Store, ranker: str, history: History, replays: int, step: Step
 
 
 def _again(shown: Impression, history: History, store: Store) -> bool:
-    """Whether a list can be made again to the bit, or never could since what its model knew was deleted."""
+    """Whether a list can be made again to the bit, or cannot since its model knew what was deleted."""
     deleted = store.read_decisions(shown.ranker, kind="delete")
-    if any(each.seq > shown.seq and int(each.body["first"]) <= shown.model for each in deleted):
+    if any(int(each.body["first"]) <= shown.model < each.seq for each in deleted):
         return True
     return replay(shown, history).identical
 
