@@ -66,6 +66,11 @@ def sentence(ranker: str, days: float | None, found: Retained) -> str:
     >>> sentence("shop", 30, Retained(entries=0, freed=0, base=0))
     'shop: nothing deleted, for no snapshot older than 30 days can stand in for what was before it'
     """
+    if found.blockers:
+        names = ", ".join(
+            f"{each.application or 'a session'} (process {each.pid})" for each in found.blockers
+        )
+        return f"{ranker}: {found.entries:,} entries deleted; {names} reads the rest: end it, and try again"
     if not found.entries and days is None:
         return (
             f"{ranker}: nothing deleted, for it fits, or no older snapshot can stand in for what was before"

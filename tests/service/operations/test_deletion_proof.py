@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import psycopg
@@ -16,14 +18,17 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, UserEvent
+from rankloop.service.operations.person_removal import remove_people
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, Store
-from rankloop.service.store.postgres import PostgresStore
+from rankloop.service.store.postgres import PostgresStore, partition_rewrite, partitions, table_locks
 from tests.support.postgres import Cluster
 from tests.support.raw_bytes import hits_in_database, hits_in_folder
+from tests.support.waiting import wait_until
 
 OTTO = Person(client_id="client-of-otto-4711")
 SETTINGS = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5)
+BESIDE = 2.0  # seconds that a reader stands in the way
 WORDS = (
     "query-only-otto-asks",
     "Title only he was shown",
@@ -152,3 +157,108 @@ def test_a_reader_is_named_and_nobody_waits_for_it(place: Place, service: Servic
     service.finish_deletions()
     assert service.deletions()[0].done
     assert place.hits(said[:-4]) == []  # his ids of then
+
+
+def test_traffic_goes_on_while_a_reader_is_in_the_way(place: Place) -> None:
+    """No event is refused, no list is lost, and the deletion goes on by itself when the reader has left."""
+    with ServiceFacade(place.store, background=True) as service:
+        service.create("shop", SETTINGS)
+        said = live(service, 30)
+        traffic = Traffic(service)
+        with traffic, reader(place) as pid:
+            assert not service.delete_people([OTTO]).done
+            wait_until(lambda: [each.pid for each in service.deletions()[0].blockers] == [pid])
+            time.sleep(BESIDE)
+            assert not service.deletions()[0].done
+        wait_until(lambda: service.deletions()[0].done)
+        assert place.hits(said) == []
+        service.ranker("shop").lists.resume()
+    assert (traffic.refused, len(traffic.shown)) == ([], traffic.asked)
+    logged = {each.query_id for each in place.store.read_impressions("shop")}
+    assert traffic.shown <= logged, "a list is not in the log"
+    events = {each.query_id for each in place.store.read_events("shop")}
+    assert traffic.shown <= events, "an event is not in the log"
+
+
+class Traffic:
+    """Lists and clicks of others, one after another, for as long as it lasts."""
+
+    def __init__(self, service: ServiceFacade) -> None:
+        self.asked, self.shown, self.refused = 0, set[str](), list[str]()
+        self.longest = 0.0  # seconds that a click took to be durable
+        self._service, self._ended = service, threading.Event()
+        self._thread = threading.Thread(target=self._work)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while not self._ended.wait(0.02):
+            self.asked += 1
+            try:
+                shown = self._service.rank(
+                    [Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})],
+                    ranker="shop",
+                    client_id=f"visitor-{self.asked}",
+                )
+                began = time.monotonic()
+                (receipt,) = self._service.record([UserEvent(shown.query_id, "a")])
+                self.longest = max(self.longest, time.monotonic() - began)
+                assert receipt.verdict == "accepted"
+                self.shown.add(shown.query_id)
+            except Exception as error:
+                self.refused.append(repr(error))
+
+
+def test_a_row_that_is_removed_while_tables_are_copied_does_not_come_back(
+    postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.url()
+    with PostgresStore(url) as store:
+        service, anna = ServiceFacade(store), Person(client_id="other-1")
+        service.create("shop", SETTINGS)
+        said = live(service, 30)
+        usual, turns = partition_rewrite.copy_tables, iter([anna, Person(client_id="other-2")])
+
+        def copy(connection: Any, part: int) -> None:
+            usual(connection, part)
+            if person := next(turns, None):
+                remove_people(store, [person], clock=0.0, said={})
+
+        monkeypatch.setattr(partition_rewrite, "copy_tables", copy)
+        assert service.delete_people([OTTO]).done
+        assert hits_in_database(postgres, url, said) == []
+        assert service.find_person(anna).lists == service.find_person(Person(client_id="other-2")).lists == 0
+        service.finish_deletions()
+        assert all(each.done for each in service.deletions())
+
+
+def test_retention_behind_a_reader_changes_nothing_and_names_it(
+    postgres: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Partitions are made beside a reader, and dropped when it has left."""
+    monkeypatch.setattr(partitions, "FEWEST", 15)
+    monkeypatch.setattr(partitions, "MOST", 20)
+    url, now = postgres.url(), [0.0]
+    with PostgresStore(url) as store:
+        service = ServiceFacade(store, clock=lambda: now[0])
+        service.create("shop", SETTINGS)
+        for start in range(0, 60, 6):
+            now[0] += 20.0
+            live(service, 6, start=start)
+        with psycopg.connect(url, application_name="nightly report") as idle:
+            idle.execute("SELECT count(*) FROM events")
+            time.sleep(table_locks.MOMENT)  # a reader that stays
+            now[0] += 20.0
+            live(service, 30, start=60)  # in new partitions
+            before = len(list(store.read_impressions("shop")))
+            kept = service.retain("shop", since=now[0] - 50)
+            assert [each.application for each in kept.blockers] == ["nightly report"]
+            assert (kept.entries, len(list(store.read_impressions("shop")))) == (0, before)
+            live(service, 3, start=90)
+        assert service.retain("shop", since=now[0] - 50).entries > 20
+        assert service.model("shop").lists == ServiceFacade(store).model("shop").lists

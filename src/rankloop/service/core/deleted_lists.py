@@ -36,7 +36,7 @@ def hash_person(salt: str, name: str, value: str) -> str:
     A guess costs a thousand hashes, and the digits are too few to be sure of it.
 
     >>> hash_person("00", "client_id", "client-4711")
-    '1'
+    '8b2cda052e'
     """
     key = f"{name}\0{value}".encode()
     return hashlib.pbkdf2_hmac("sha256", key, bytes.fromhex(salt), 1000).hex()[:LENGTH]

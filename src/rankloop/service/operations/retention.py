@@ -14,8 +14,9 @@ from rankloop.service.core.job_record import refuse_while_jobs_wait
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.extensions.trial.trials import keep_findings, refuse_if_needed
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.store import Decision, Snapshot, Store, Transaction, write
+from rankloop.service.store import Decision, Snapshot, StillRead, Store, Transaction, write
 from rankloop.service.store.exposure import carried
+from rankloop.service.store.purge import Blocker
 
 if TYPE_CHECKING:
     from rankloop.service.service_facade import ServiceFacade
@@ -31,6 +32,7 @@ class Retained:
     entries: int  # of the log
     freed: int  # bytes given back to the disk
     base: int  # the entry at which the log begins now; 0: at its beginning
+    blockers: tuple[Blocker, ...] = ()  # who reads what was to be discarded: nothing was, for now
 
 
 class Retention:
@@ -85,7 +87,10 @@ def retain(
         transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
         return discarded
 
-    gone = write(store, job)
+    try:
+        gone = write(store, job)
+    except StillRead as error:
+        return Retained(0, 0, ranker.history.base(), error.blockers)
     if gone is None:
         return retain(ranker, rankers, store, since, said=said)
     ranker.refresh()
@@ -132,7 +137,8 @@ class RetentionRounds:
             since, said = store.time(clock) - DAY * rules.days, {"reason": f"older than {rules.days:g} days"}
             for _, found in sorted(rankers.items()):
                 with contextlib.suppress(RequestError, HistoryError):
-                    retain(found, rankers, store, since, said=said)
+                    if retain(found, rankers, store, since, said=said).blockers:
+                        self._looked["age"] = float("-inf")  # as soon as they have ended
         if store.measure_size() > rules.most and now - self._looked["size"] >= LOOK_AT_SIZE:
             self._looked["size"] = now
             said = {"reason": f"over {rules.gigabytes:g} GB"}
@@ -153,6 +159,8 @@ def shrink(
         if seq > ranker.history.base():
             found = retain(ranker, rankers, store, at, said=said)
             entries, freed = entries + found.entries, freed + found.freed
+            if found.blockers:
+                return Retained(entries, freed, found.base, found.blockers)
     return Retained(entries, freed, ranker.history.base())
 
 

@@ -13,6 +13,7 @@ from rankloop.service.store.postgres.postgres_connections import Connection
 from rankloop.service.store.postgres.removals import CREATE_REMOVALS
 from rankloop.service.store.postgres.sums import TABLES as SUMS
 from rankloop.service.store.postgres.sums import drop_events, drop_lists
+from rankloop.service.store.postgres.table_locks import lock_tables
 from rankloop.service.store.sql.dialect import PostgresDialect
 from rankloop.service.store.sql.log_schema import (
     RANGES,
@@ -94,8 +95,9 @@ def add_partition(connection: Connection, *, first: int, past: int, since: float
 
 
 def drop_partition(connection: Connection, first: int) -> int:
-    """Give up a partition with all that is in it; how many bytes that is."""
+    """Give up a partition with all that is in it; how many bytes that is. `StillRead` if it is read."""
     names = [f"{table}_{first}" for table in RANGES]
+    lock_tables(connection, [*RANGES, *names])
     sizes = [_number(connection, "SELECT pg_total_relation_size(%s::regclass)", name) for name in names]
     for table, name in zip(RANGES, names, strict=True):
         connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
