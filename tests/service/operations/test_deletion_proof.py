@@ -19,6 +19,7 @@ from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.operations.person_removal import remove_people
+from rankloop.service.reports.deletion_rules import PATIENCE, about_deletions
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, Store
 from rankloop.service.store.postgres import PostgresStore, partition_rewrite, partitions, table_locks
@@ -99,6 +100,7 @@ def reader(place: Place) -> Iterator[int]:
     if place.name == "postgres":
         with psycopg.connect(place.url, application_name="nightly report") as idle:
             idle.execute("SELECT count(*) FROM events")
+            time.sleep(table_locks.MOMENT)  # a reader that stays
             yield idle.info.backend_pid
         return
     command = [sys.executable, "-c", READS, place.url]
@@ -150,12 +152,16 @@ def test_a_reader_is_named_and_nobody_waits_for_it(place: Place, service: Servic
         assert not pending.done
         assert [each.pid for each in pending.blockers] == [pid]
         assert pending.blockers[0].application
+        moment = place.store.time(time.time()) + PATIENCE + 1
+        (finding,) = about_deletions(place.store, until=moment)
+        assert f"(process {pid}) still reads old files" in finding.sentence
         live(service, 6, start=900)  # lists and events go on
         assert service.find_person(OTTO).lists == 2  # those of now: he came back
         service.finish_deletions()
         assert not service.deletions()[0].done
     service.finish_deletions()
     assert service.deletions()[0].done
+    assert list(about_deletions(place.store, until=moment)) == []
     assert place.hits(said[:-4]) == []  # his ids of then
 
 

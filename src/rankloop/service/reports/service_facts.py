@@ -10,6 +10,7 @@ from rankloop.service.core.finding import Finding, Level, gravest_first, setting
 from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.report import findings as exposure_findings
 from rankloop.service.extensions.fair.report import tally_exposure
+from rankloop.service.reports.deletion_rules import about_deletions
 from rankloop.service.reports.event_rules import about_events, about_sources
 from rankloop.service.reports.traffic import overview
 from rankloop.service.reports.visitor_rules import about_actions, about_visits
@@ -63,7 +64,11 @@ def doctor(
     if not counts.get("accepted"):  # otherwise nobody asks how many there were
         lists = sum(overview(store, each, since=since, until=until).lists for each in store.list_rankers())
     given = dict(sorted((rules or {}).items()))
-    found = [*about_sources(sources, counts), *about_events(tally, joined, lists)]
+    found = [
+        *about_deletions(store, until=until),
+        *about_sources(sources, counts),
+        *about_events(tally, joined, lists),
+    ]
     if counts.get("ignored", 0):
         found += about_actions(store, given)
     found += [each for ranker in given for each in about_visits(store, ranker, since=since)]

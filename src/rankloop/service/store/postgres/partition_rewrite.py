@@ -99,9 +99,9 @@ def rewrite_tables(connection: Connection, part: int) -> bool:
 
 
 def find_all_blockers(connection: Connection) -> tuple[Blocker, ...]:
-    """Return the sessions that read tables which are to be rewritten."""
+    """Return the sessions that have read tables which are to be rewritten for longer than a moment."""
     tables = [name for part in find_outdated(connection) for name in tables_of(part)]
-    return find_blockers(connection, tables)
+    return find_blockers(connection, tables, seconds=MOMENT)
 
 
 def find_in_statistics(connection: Connection, texts: RemovedTexts) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import heapq
+import os
 import sqlite3
 import threading
 import time
@@ -324,7 +325,7 @@ class SqliteStore:
 
     def find_blockers(self) -> Sequence[Blocker]:
         """Who keeps `purge_deleted` from its work just now, as far as the system names them."""
-        found = [each for each in find_readers(self._path) if each.pid]
+        found = [each for each in find_readers(self._path) if each.pid not in (0, os.getpid())]
         self._seen = {each.pid: self._seen.get(each.pid, time.time()) for each in found}
         return [replace(each, since=self._seen[each.pid]) for each in found]
 
