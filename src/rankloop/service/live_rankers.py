@@ -242,7 +242,8 @@ class LiveRankers:
         self, ranker: str, wanted: ListFilter | None = None, *, last: int = 20
     ) -> list[ListSummary]:
         """Past lists in a line each, with what was clicked, the newest first: those that are wanted."""
-        return list(self.store.find_lists(self.ranker(ranker).name, wanted or ListFilter(), last=last))
+        name = self.ranker(ranker).name
+        return self.store.statistics.find_lists(name, wanted or ListFilter(), last=last)
 
     def account(self, ranker: str) -> dict[str, int]:
         """By how many millionths of a look each group is ahead: what the next list is held to."""

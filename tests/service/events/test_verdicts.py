@@ -49,7 +49,7 @@ def test_every_verdict(store: Store) -> None:
     clock.now += 60.0
     (late,) = service.record([UserEvent(shown.query_id, second)])
     assert (late.verdict, late.detail) == ("late", "the list was shown 60 seconds ago and is closed")
-    assert store.count_events(None, since=0, until=1e9).verdicts == dict.fromkeys(
+    assert store.statistics.count_events(None, since=0, until=1e9).verdicts == dict.fromkeys(
         ("accepted", "duplicate", "orphan", "not_shown", "ignored", "invalid", "late"), 1
     )
 

@@ -23,7 +23,7 @@ def store() -> Iterator[Store]:
 
 
 def test_parts_differ_by_one_list_at_most(store: Store) -> None:
-    parts = store.sum_traffic_parts("shop", since=0.0, until=NOW, parts=10)
+    parts = store.statistics.sum_traffic_parts("shop", since=0.0, until=NOW, parts=10)
     assert [part.lists for part in parts] == [11, 11, 11, *[10] * 7]
     starts = [part.start for part in parts]
     assert starts == sorted(starts)
@@ -31,15 +31,12 @@ def test_parts_differ_by_one_list_at_most(store: Store) -> None:
 
 
 def test_no_part_is_too_small_to_say_anything(store: Store) -> None:
-    assert [part.lists for part in store.sum_traffic_parts("shop", **ALL, parts=50, minimum=20)] == [
-        21,
-        21,
-        21,
-        20,
-        20,
-    ]
-    assert [part.lists for part in store.sum_traffic_parts("shop", **ALL, parts=50, minimum=1000)] == [103]
-    assert list(store.sum_traffic_parts("shop", since=0.0, until=1.0, parts=5)) == []
+    sizes = (
+        [part.lists for part in store.statistics.sum_traffic_parts("shop", **ALL, parts=50, minimum=minimum)]
+        for minimum in (20, 1000)
+    )
+    assert list(sizes) == [[21, 21, 21, 20, 20], [103]]
+    assert list(store.statistics.sum_traffic_parts("shop", since=0.0, until=1.0, parts=5)) == []
 
 
 @pytest.mark.parametrize("by", ["lists", "time"])

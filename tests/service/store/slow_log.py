@@ -19,7 +19,7 @@ from rankloop.service.store import (
     Transaction,
 )
 from rankloop.service.store.log_records import Traffic
-from rankloop.service.store.sums import LATEST, ONE, PAIR, edges, part_ends, traffic_of
+from rankloop.service.store.sql.traffic_statistics import LATEST, divide_lists, divide_time
 
 Record = Impression | Event | Decision
 
@@ -73,6 +73,22 @@ class SlowLog:
         self.entries = [each for each in self.entries if not is_old(each)]
         return count - len(self.entries)
 
+    def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
+        """Remove lists and events by their numbers; how many there were."""
+        count = len(self.entries)
+        gone = {Impression: set(lists), Event: set(events), Decision: set[int]()}
+        self.entries = [each for each in self.entries if each.seq not in gone[type(each)]]
+        return count - len(self.entries)
+
+    def remove_unmatched_events(self, *, since: float, until: float) -> int:
+        """Remove the events of a stretch of time that belong to no ranker; how many there were."""
+        found = [each.seq for each in self.read_events("") if since <= each.at < until]
+        return self.remove_entries(lists=(), events=found)
+
+    def sum_buckets(self) -> bool:
+        """Do nothing: it keeps no sums."""
+        return False
+
     def read_impressions(self, ranker: str) -> Iterator[Impression]:
         """The lists of a ranker, in order."""
         return (each for each in self.entries if isinstance(each, Impression) and each.ranker == ranker)
@@ -84,10 +100,13 @@ class SlowLog:
 
     def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> list[Traffic]:
         """Lists and clicks in steps of time."""
-        spans = pairwise(edges(since, until, step))
+        return self.sum_between(ranker, divide_time(since, until, step))
+
+    def sum_between(self, ranker: str, moments: Sequence[float]) -> list[Traffic]:
+        """Lists and clicks between neighbouring moments."""
         steps = [
             (low, [each for each in self.read_impressions(ranker) if low <= each.at < high])
-            for low, high in spans
+            for low, high in pairwise(moments)
         ]
         return [self._sum(ranker, start, lists) for start, lists in steps if lists]
 
@@ -96,7 +115,7 @@ class SlowLog:
     ) -> list[Traffic]:
         """Lists and clicks in parts of equally many lists."""
         shown = [each for each in self.read_impressions(ranker) if since <= each.at < until]
-        bounds = pairwise(part_ends(len(shown), parts, minimum))
+        bounds = pairwise(divide_lists(len(shown), parts, minimum))
         return [self._sum(ranker, shown[low].at, shown[low:high]) for low, high in bounds]
 
     def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
@@ -122,14 +141,14 @@ class SlowLog:
             if event.verdict in COUNTED and event.position is not None:
                 clicks.setdefault(event.list_seq, []).append(event.position)
         first = [min(clicks[each.seq]) for each in lists if each.seq in clicks]
-        sums = (
-            len(lists),
-            len(first),
-            sum((ONE + position // 2) // position for position in first),  # 1 / position, rounded
-            sum(bool(each.fallback) for each in lists),
-            sum(each.explored for each in lists),
-            sum(int(each.cost * PAIR + 0.5) for each in lists),
-            sum(each.pairs for each in lists if each.settled is not None),
-            sum(each.settled or 0 for each in lists),
+        return Traffic(
+            start=start,
+            lists=len(lists),
+            clicked=len(first),
+            reciprocal=sum(1 / position for position in first),
+            fallbacks=sum(bool(each.fallback) for each in lists),
+            explored=sum(each.explored for each in lists),
+            cost=sum(each.cost for each in lists),
+            pairs=sum(each.pairs for each in lists if each.settled is not None),
+            settled=sum(each.settled or 0 for each in lists),
         )
-        return traffic_of(start, sums)

@@ -138,9 +138,9 @@ def everything(store: Store) -> dict[str, Any]:
         "entries": list(store.read_entries("shop")),
         "logged": [each.seq for each in store.read_entries("shop", with_lists=True)],
         "exposures": [list(store.read_totals(ranker)) for ranker in ("shop", "news")],
-        "traffic": list(store.sum_traffic("shop", step=40.0, **span)),
-        "parts": list(store.sum_traffic_parts("shop", parts=4, **span)),
-        "tally": store.count_events(None, **span),
+        "traffic": list(store.statistics.sum_traffic("shop", step=40.0, **span)),
+        "parts": list(store.statistics.sum_traffic_parts("shop", parts=4, **span)),
+        "tally": store.statistics.count_events(None, **span),
         "grades": store.grades(
             "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span
         ),

@@ -21,15 +21,16 @@ def test_traffic_adds_up(store: Store) -> None:
         event(event_id="e2", list_seq=2, position=4, verdict="late"),
         event(event_id="e3", list_seq=3, position=1, verdict="ignored"),
     )
-    steps = store.sum_traffic("shop", since=0.0, until=30.0, step=10.0)
+    steps = store.statistics.sum_traffic("shop", since=0.0, until=30.0, step=10.0)
     sums = {"lists": 2, "clicked": 1, "reciprocal": 1 / 2, "fallbacks": 1, "explored": 1, "cost": 0.5}
     first = Traffic(start=0.0, pairs=1, settled=1, **sums)  # type: ignore[arg-type]
     third = Traffic(start=20.0, lists=1, cost=0.25, pairs=1, settled=1)
     assert list(steps) == [first, third], "steps of time with a list are summed"
-    assert list(store.sum_traffic("other", since=0.0, until=30.0, step=10.0)) == [], "rankers are apart"
-    parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=2)
+    others = store.statistics.sum_traffic("other", since=0.0, until=30.0, step=10.0)
+    assert others == [], "rankers are apart"
+    parts = store.statistics.sum_traffic_parts("shop", since=0.0, until=30.0, parts=2)
     assert [each.lists for each in parts] == [2, 1], "parts have equally many lists"
-    parts = store.sum_traffic_parts("shop", since=0.0, until=30.0, parts=3, minimum=2)
+    parts = store.statistics.sum_traffic_parts("shop", since=0.0, until=30.0, parts=3, minimum=2)
     assert [(each.start, each.lists) for each in parts] == [(0.0, 3)], "parts have enough lists"
 
 
@@ -49,7 +50,7 @@ def test_lists_are_found_in_a_line_each(store: Store) -> None:
     )
 
     def found(**wanted: Any) -> list[int]:
-        return [each.seq for each in store.find_lists("shop", ListFilter(**wanted), last=3)]
+        return [each.seq for each in store.statistics.find_lists("shop", ListFilter(**wanted), last=3)]
 
     assert found() == [5, 4, 3], "the last ones, the newest first"
     assert found(before=3) == [2, 1], "those before an entry"
@@ -61,9 +62,10 @@ def test_lists_are_found_in_a_line_each(store: Store) -> None:
     assert found(clicked=False) == [5, 4, 2], "those without one"
     assert (found(mode="passthrough"), found(fallback=False)) == ([5], [4, 3, 2]), "by mode, and by failure"
     assert found(clicked=True, within=3) == [3], "only so many are looked through"
-    line = store.find_lists("shop", ListFilter(before=2), last=1)[0]
+    line = store.statistics.find_lists("shop", ListFilter(before=2), last=1)[0]
     assert (line.clicked, line.first_click, list(line.shown)) == (1, 2, ["ü", "b"]), "with what was clicked"
-    assert store.find_lists("shop", ListFilter(before=4), last=1)[0].first_click == 1, "the first click"
+    line = store.statistics.find_lists("shop", ListFilter(before=4), last=1)[0]
+    assert line.first_click == 1, "the first click"
 
 
 def test_events_are_tallied(store: Store) -> None:
@@ -76,14 +78,14 @@ def test_events_are_tallied(store: Store) -> None:
         event(event_id="e4", ordinal=None, position=2, at=4000.0, occurred_at=None, client_id=""),
         event(event_id="e5", at=9000.0, ranker="news"),
     )
-    found = store.count_events("shop", since=0.0, until=5000.0)
+    found = store.statistics.count_events("shop", since=0.0, until=5000.0)
     assert dict(found.verdicts) == {"accepted": 3, "late": 1}, "verdicts are counted"
     assert (found.one_based, found.zero_based, found.misplaced) == (1, 1, 1), "positions are compared"
     assert (found.ahead, found.behind) == (1, 1), "clocks are compared"
     assert [tuple(each) for each in found.busiest] == [("c1", 2), ("c2", 1)], "clients are counted"
-    everything = store.count_events(None, since=0.0, until=1e9).verdicts
+    everything = store.statistics.count_events(None, since=0.0, until=1e9).verdicts
     assert dict(everything) == {"accepted": 4, "late": 1}, "without a ranker, events of all"
-    assert dict(store.count_events("shop", since=5000.0, until=6000.0).verdicts) == {}, (
+    assert dict(store.statistics.count_events("shop", since=5000.0, until=6000.0).verdicts) == {}, (
         "events are found by time"
     )
 
@@ -100,13 +102,13 @@ def test_sources_are_tallied(store: Store) -> None:
         event(event_id="e4", at=193.0, source="u", ranker="", verdict="duplicate", detail=SQUATTED),
         event(event_id="e4", at=194.0, source="t", ranker="", verdict="duplicate", detail="again"),
     )
-    found = store.count_sources(since=100.0, until=999.0)
+    found = store.statistics.count_sources(since=100.0, until=999.0)
     assert found.sources == 3, "sources are counted"
     busiest = [("s", 3, 1), ("t", 2, 0), ("u", 1, 0)]
     assert [tuple(each) for each in found.busiest] == busiest, "the busiest, and what was held back"
     assert tuple(found.burst) == ("s", 2), "the most of one source within a minute"
     assert found.squatted == 1, "ids that another event had"
-    later = store.count_sources(since=500.0, until=999.0)
+    later = store.statistics.count_sources(since=500.0, until=999.0)
     assert (later.sources, list(later.busiest), tuple(later.burst)) == (0, [], ("", 0)), "found by time"
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping, Set
+from concurrent.futures import Future
+from contextlib import suppress
 
 from rankloop.service.core.lists.ranked_lists import RankedLists
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.store import Store, StoreError
+from rankloop.service.store.sql.bucket_sums import SMALL
 
 BEYOND = 2**62  # every entry of a log
+EVERY = 1.0  # seconds between two jobs that sum
 SELDOM = 16  # rounds after which every ranker is asked whether it has something to do
 
 
@@ -28,6 +33,7 @@ class LearningRounds:
         self._store, self._rankers, self._holding = store, rankers, holding
         self._restless: set[str] = set()  # those that had something to do when they were last looked after
         self._rounds = 0
+        self._sums = SumKeeper(store)
         self._seen, _ = store.list_changed_rankers(
             after=BEYOND
         )  # the entry up to which every ranker was looked after
@@ -50,6 +56,7 @@ class LearningRounds:
                 troubles.append(error)
             (self._restless.add if found.restless else self._restless.discard)(found.name)
         self._seen, self._rounds = head, self._rounds + 1
+        self._sums.keep_up(head)
         return troubles
 
     def _asked(self, changed: Collection[str], *, everyone: bool) -> list[Ranker]:
@@ -59,3 +66,27 @@ class LearningRounds:
         asked = rankers if everyone else sorted({*changed, *self._restless, *holding})
         found = ((name, rankers.get(name)) for name in asked)
         return [each for name, each in found if each and (name in changed or each.restless)]
+
+
+class SumKeeper:
+    """Keeper of the sums over the log: has them made of what was written, and waits for nothing.
+
+    Without them statistics are the same, and take longer. So an error is no trouble: it is tried again.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._job: Future[bool] | None = None
+        self._summed, self._asked_at = -1, float("-inf")  # the bucket up to which it was asked for; when
+
+    def keep_up(self, head: int) -> None:
+        """Ask for the sums of the buckets before the log's last entry, once a second at most."""
+        if self._job is not None and self._job.done():
+            if self._job.exception() is not None or self._job.result():  # more are left
+                self._summed = -1
+            self._job = None
+        now = time.monotonic()
+        if self._job is None and head >> SMALL > self._summed and now - self._asked_at >= EVERY:
+            self._summed, self._asked_at = head >> SMALL, now
+            with suppress(StoreError):
+                self._job = self._store.submit(lambda transaction: transaction.sum_buckets(), urgent=False)

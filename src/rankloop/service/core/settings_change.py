@@ -94,7 +94,8 @@ def preview(
         and settings.scaling == configuration.settings.scaling
     )
     lost = model.lists if not understood and not relearn else 0
-    tally = store.count_events(ranker.name, since=float("-inf"), until=float("inf")).verdicts if lost else {}
+    always = {"since": float("-inf"), "until": float("inf")}
+    tally = store.statistics.count_events(ranker.name, **always).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)
     sentences = _sentences(ranker, changes, policy, understood, relearn, lost, settings)
     return SettingsPreview(

@@ -85,7 +85,7 @@ class QueryLine:
 
 def query_report(ranker: Ranker, store: Store, user_query: str) -> QueryReport:
     """The report on one query, by its exact text."""
-    found = store.find_lists(ranker.name, ListFilter(query=user_query), last=LISTS + 1)
+    found = store.statistics.find_lists(ranker.name, ListFilter(query=user_query), last=LISTS + 1)
     if not found:
         raise HistoryError(f"no list of the newest for the query {user_query!r}: is it spelled like that?")
     counted = found[:LISTS]
@@ -97,7 +97,7 @@ def query_report(ranker: Ranker, store: Store, user_query: str) -> QueryReport:
 
 def frequent_queries(ranker: Ranker, store: Store, *, most: int = 10) -> list[QueryLine]:
     """The queries that were asked most of late, with what is not settled in them."""
-    lately = store.find_lists(ranker.name, ListFilter(within=LATELY), last=LATELY)
+    lately = store.statistics.find_lists(ranker.name, ListFilter(within=LATELY), last=LATELY)
     counts = Counter(each.user_query for each in lately)
     lines = []
     for name, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:most]:

@@ -54,10 +54,10 @@ def doctor(
 
     With the rankers' `rules`, also what grades users gave, and whether exposure is shared as it should be.
     """
-    tally = store.count_events(None, since=since, until=until)
+    tally = store.statistics.count_events(None, since=since, until=until)
     counts = tally.verdicts
     joined = sum(counts.get(verdict, 0) for verdict in (*JOINED, "held"))
-    sources = store.count_sources(since=since, until=until)
+    sources = store.statistics.count_sources(since=since, until=until)
     understood = joined + counts.get("orphan", 0)
     rate = joined / understood if understood else None
     lists = 0

@@ -31,13 +31,13 @@ class Overview:
 def overview(store: Store, ranker: str, *, since: float, until: float) -> Overview:
     """A stretch of time as a whole."""
     return _overview(
-        _total(store.sum_traffic(ranker, since=since, until=until, step=max(until - since, 1e-9)))
+        _total(store.statistics.sum_traffic(ranker, since=since, until=until, step=max(until - since, 1e-9)))
     )
 
 
 def over_time(store: Store, ranker: str, *, since: float, until: float, steps: int = 50) -> list[Overview]:
     """A stretch of time in steps; steps without a list are left out."""
-    found = store.sum_traffic(ranker, since=since, until=until, step=(until - since) / steps)
+    found = store.statistics.sum_traffic(ranker, since=since, until=until, step=(until - since) / steps)
     return [_overview(each) for each in found]
 
 
@@ -46,9 +46,9 @@ def by_steps(
 ) -> tuple[Overview, list[Overview]]:
     """A stretch of time as a whole, and in steps of equal time or of equally many lists; read once."""
     if by == "lists":
-        found = store.sum_traffic_parts(ranker, since=since, until=until, parts=steps, minimum=FEW)
+        found = store.statistics.sum_traffic_parts(ranker, since=since, until=until, parts=steps, minimum=FEW)
     else:
-        found = store.sum_traffic(ranker, since=since, until=until, step=(until - since) / steps)
+        found = store.statistics.sum_traffic(ranker, since=since, until=until, step=(until - since) / steps)
     return _overview(_total(found)), [_overview(each) for each in found]
 
 

@@ -17,7 +17,7 @@ CHANCE = 0.001  # how probable it may be that a visitor clicks in none of so man
 
 def about_visits(store: Store, ranker: str, *, since: float) -> Iterator[Finding]:
     """Whether those who asked for the newest lists of a ranker are people."""
-    found = store.find_lists(ranker, ListFilter(within=LATELY), last=LATELY)
+    found = store.statistics.find_lists(ranker, ListFilter(within=LATELY), last=LATELY)
     lists = [each for each in found if each.at >= since]
     if len(lists) < FEW:
         return

@@ -5,7 +5,7 @@ A field that is stored as it is takes its name here, and its column in each sche
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -137,16 +137,16 @@ def trial_list_from(row: Sequence[Any]) -> TrialList:
     return TrialList(**known, shown=tuple(texts_from(shown)), assignment=decoded)
 
 
-def summary_from(row: Sequence[Any]) -> ListSummary:
-    """A list in a line, from a row of `SUMMARY_COLUMNS` and the positions of clicks, with commas between."""
-    *plain, shown, titles, exposure, clicks = row
+def summary_from(row: Sequence[Any], clicks: Collection[int]) -> ListSummary:
+    """A list in a line, from a row of `SUMMARY_COLUMNS` and the positions of clicks."""
+    *plain, shown, titles, exposure = row
     known: dict[str, Any] = dict(zip(SUMMARY_COLUMNS, plain, strict=False))
     return ListSummary(
         **known,
         shown=tuple(texts_from(shown)),
         titles=tuple(texts_from(titles)) if titles else (),
         exposure=part_from(exposure, Exposure),
-        clicks=tuple(sorted(map(int, clicks.split(",")))) if clicks else (),
+        clicks=tuple(sorted(clicks)),
     )
 
 

@@ -63,7 +63,10 @@ def export_log(store: Store, path: Path, *, until: int | None = None) -> int:
 
 def import_log(path: Path, store: Store) -> int:
     """Read a log into an empty store; how many entries."""
-    return _import(_lines(path, snapshots=False), store) + _import(_lines(path, snapshots=True), store)
+    count = _import(_lines(path, snapshots=False), store) + _import(_lines(path, snapshots=True), store)
+    while write(store, lambda transaction: transaction.sum_buckets()):
+        pass
+    return count
 
 
 def _records(store: Store) -> Iterator[Record]:

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from rankloop.errors import RankloopError
 from rankloop.service.store.grades import GradeScale
 from rankloop.service.store.log_records import (
     Decision,
     Event,
-    EventTally,
     ExposureSum,
     ExposureTally,
     GradeTally,
     Impression,
-    ListFilter,
-    ListSummary,
     Logged,
     Person,
     Shown,
     Snapshot,
-    SourceTally,
     Traces,
-    Traffic,
     TrialList,
 )
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.write_waiter import CURRENT
+
+if TYPE_CHECKING:
+    from rankloop.service.store.sql.traffic_statistics import Statistics
 
 T = TypeVar("T")
 
@@ -128,6 +126,13 @@ class Transaction(Protocol):
         """Delete the events of a stretch of time that belong to no ranker; how many there were.
 
         Those are orphans, duplicates, and what could not be understood. No model ever needs them.
+        """
+        ...
+
+    def sum_buckets(self) -> bool:
+        """Sum for the statistics what was written since the last time; whether more is left.
+
+        Without it they are the same, and take longer.
         """
         ...
 
@@ -316,30 +321,11 @@ class EventLog(Protocol):
         ...
 
 
-class Statistics(Protocol):
-    """Sums over an event log, for the pages and the doctor."""
+class Store(EventLog, Protocol):
+    """Event log with statistics over it: what the service needs."""
 
-    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
-        """Lists and clicks in steps of time; steps without a list are left out."""
-        ...
-
-    def sum_traffic_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
-    ) -> Sequence[Traffic]:
-        """Lists and clicks in up to so many parts of equally many lists, `least` or more if there are."""
-        ...
-
-    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
-        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
-        ...
-
-    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
-        """How the events that arrived in a stretch of time were understood; without a ranker, all."""
-        ...
-
-    def count_sources(self, *, since: float, until: float) -> SourceTally:
-        """Where the last 50,000 events of a stretch of time came from, of all rankers."""
-        ...
+    statistics: Statistics
+    not_covered: tuple[str, ...]  # where removed entries may still be after a purge, in words
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded by counted events, on a scale."""
@@ -354,12 +340,6 @@ class Statistics(Protocol):
     ) -> Sequence[ExposureTally]:
         """Exposure that counts for one account, in parts as those of `sum_traffic_parts`."""
         ...
-
-
-class Store(EventLog, Statistics, Protocol):
-    """Event log with statistics over it: what the service needs."""
-
-    not_covered: tuple[str, ...]  # where removed entries may still be after a purge, in words
 
 
 def write(store: EventLog, job: Job[T]) -> T:

@@ -11,9 +11,8 @@ from functools import partial
 
 from rankloop.service.store.postgres.postgres_connections import Connection
 from rankloop.service.store.postgres.removals import CREATE_REMOVALS
-from rankloop.service.store.postgres.sums import TABLES as SUMS
-from rankloop.service.store.postgres.sums import drop_events, drop_lists
 from rankloop.service.store.postgres.table_locks import lock_tables
+from rankloop.service.store.sql.bucket_sums import drop_empty_sums, keep_sums, subtract_range
 from rankloop.service.store.sql.dialect import PostgresDialect
 from rankloop.service.store.sql.log_schema import (
     RANGES,
@@ -53,7 +52,7 @@ def prepare(connection: Connection, *, create: bool) -> None:
 
 def _create(connection: Connection) -> None:
     create_schema(partial(DIALECT.run, connection), DIALECT)
-    for statement in (*STORAGE, *SUMS):
+    for statement in STORAGE:
         connection.execute(statement.encode())
     for table in TABLES:
         forget_values(connection, table)
@@ -96,15 +95,18 @@ def add_partition(connection: Connection, *, first: int, past: int, since: float
 
 def drop_partition(connection: Connection, first: int) -> int:
     """Give up a partition with all that is in it; how many bytes that is. `StillRead` if it is read."""
-    names = [f"{table}_{first}" for table in RANGES]
+    run, names = partial(DIALECT.run, connection), [f"{table}_{first}" for table in RANGES]
     lock_tables(connection, [*RANGES, *names])
     sizes = [_number(connection, "SELECT pg_total_relation_size(%s::regclass)", name) for name in names]
-    for table, name in zip(RANGES, names, strict=True):
-        connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
-        subtract = {"impressions": drop_lists, "events": drop_events}.get(table)
-        if subtract:
-            subtract(connection, name)
-        connection.execute(f"DROP TABLE {name}")
+    past = _number(connection, "SELECT past FROM partitions WHERE first = %s", first)
+    losing = f"SELECT DISTINCT list_seq FROM events_{first} WHERE list_seq < :first"
+    lists = [seq for (seq,) in run(losing, {"first": first})]
+    with keep_sums(run, f"seq {DIALECT.among_numbers('numbers')}", {"numbers": lists}):
+        subtract_range(run, first, past)
+        for table, name in zip(RANGES, names, strict=True):
+            connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
+            connection.execute(f"DROP TABLE {name}")
+    drop_empty_sums(run)
     connection.execute("DELETE FROM partitions WHERE first = %s", (first,))
     connection.execute("DELETE FROM removals WHERE part = %s", (first,))
     return sum(sizes)

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import psycopg
@@ -29,20 +30,15 @@ from rankloop.service.store.log_records import (
     JOINED,
     Decision,
     Event,
-    EventTally,
     ExposureSum,
     ExposureTally,
     GradeTally,
     Impression,
     ListEntry,
-    ListFilter,
-    ListSummary,
     Logged,
     Person,
     Snapshot,
-    SourceTally,
     Traces,
-    Traffic,
     TrialList,
 )
 from rankloop.service.store.postgres import exposure, snapshots, statistics
@@ -69,7 +65,10 @@ from rankloop.service.store.postgres.transaction import (
     read_traces,
 )
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
+from rankloop.service.store.sql.bucket_sums import Run
+from rankloop.service.store.sql.dialect import PostgresDialect
 from rankloop.service.store.sql.log_schema import RANGES
+from rankloop.service.store.sql.traffic_statistics import Statistics
 from rankloop.service.store.store import CommitUnknown, ConnectionLost, Job, StoreError
 
 T = TypeVar("T")
@@ -78,6 +77,7 @@ LOGGER = logging.getLogger("rankloop.store")
 PAGE = 500  # rows read at a time
 TABLES = f"{', '.join(RANGES)}, decisions, snapshots, blocks, snapshot_blocks"
 STUCK = 5.0  # seconds of a transaction, after which nothing more is queued behind it
+DIALECT = PostgresDialect()
 FOLDED = "verdict IN ('accepted', 'late')"
 WHOLE = quoted(WHOLE_COLUMNS)
 
@@ -109,6 +109,7 @@ class PostgresStore:
         self._idle: deque[Connection] = deque()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
+        self.statistics = Statistics(self._read_state, DIALECT)
         self._freed = 0  # bytes of partitions that were dropped since the last compaction
         self._writer = self._open_writer()
         try:
@@ -232,30 +233,6 @@ class PostgresStore:
     def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order; also of those that are damaged."""
         return self._read(snapshots.kept, ranker)
-
-    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
-        """Lists and clicks in steps of time."""
-        return self._read(_one_state(statistics.traffic), ranker, since=since, until=until, step=step)
-
-    def sum_traffic_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
-    ) -> Sequence[Traffic]:
-        """Lists and clicks in parts of equally many lists."""
-        return self._read(
-            _one_state(statistics.in_parts), ranker, since=since, until=until, parts=parts, least=minimum
-        )
-
-    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
-        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
-        return self._read(statistics.summaries, ranker, wanted, last=last)
-
-    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
-        """How the events that arrived in a stretch of time were understood."""
-        return self._read(_one_state(statistics.tally), ranker, since=since, until=until)
-
-    def count_sources(self, *, since: float, until: float) -> SourceTally:
-        """Where the events of a stretch of time came from."""
-        return self._read(statistics.sources, since=since, until=until)
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
@@ -406,6 +383,9 @@ class PostgresStore:
                 raise
         self._close_idle()  # they are as old, or older
         return self._ask(self._connect(), function, *args, **options)
+
+    def _read_state(self, function: Callable[[Run], T]) -> T:
+        return self._read(_one_state(lambda connection: function(partial(DIALECT.run, connection))))
 
     def _connect(self) -> Connection:
         """A new connection, unless the last try has just failed."""

@@ -6,7 +6,7 @@ is known also after a crash.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from rankloop.service.store.postgres.postgres_connections import Connection
 
@@ -28,16 +28,6 @@ def count_removals(connection: Connection, numbers: Collection[int]) -> None:
 def count_change(connection: Connection, part: int) -> None:
     """Count that rows of tables which are not partitioned are removed or changed."""
     connection.execute(f"INSERT INTO removals VALUES (%s, 1) {COUNTED}", (part,))
-
-
-def delete_rows(connection: Connection, table: str, condition: str, values: Mapping[str, object]) -> int:
-    """Delete rows of a partitioned table, and count it; how many there were."""
-    query = f"""WITH gone AS (DELETE FROM {table} WHERE {condition} RETURNING seq), counted AS (
-            INSERT INTO removals SELECT first, 1 FROM partitions
-            WHERE EXISTS (SELECT 1 FROM gone WHERE first <= seq AND seq < past) {COUNTED})
-        SELECT count(*) FROM gone"""
-    ((count,),) = connection.execute(query.encode(), values, binary=True)
-    return int(count)
 
 
 def read_removals(connection: Connection, part: int) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -37,14 +39,23 @@ from rankloop.service.store.log_records import (
     Trace,
     Traces,
 )
-from rankloop.service.store.postgres import exposure, snapshots, sums
+from rankloop.service.store.postgres import exposure, snapshots
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
-from rankloop.service.store.postgres.removals import DECISIONS, count_change, count_removals, delete_rows
+from rankloop.service.store.postgres.removals import DECISIONS, count_change, count_removals
 from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
+from rankloop.service.store.sql.dialect import PostgresDialect
+from rankloop.service.store.sql.entry_removal import (
+    find_old_events,
+    find_old_lists,
+    find_unmatched_events,
+    remove_entries,
+)
 from rankloop.service.store.store import Job, StoreError
 
+DIALECT = PostgresDialect()
 LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = 128  # lists in one round trip
 
@@ -150,6 +161,7 @@ class PostgresTransaction:
 
     def __init__(self, connection: Connection, *, channel: str = "") -> None:
         self._connection, self._channel = connection, channel
+        self._run = partial(DIALECT.run, connection)
         self._told = False  # there is something that others may want to hear of
         begun = connection.execute(BEGIN)
         begun.nextset()
@@ -310,10 +322,14 @@ class PostgresTransaction:
         """Delete the events of a stretch of time that belong to no ranker."""
         self._save()
         self._write_events(len(self._events))
-        chosen = "ranker = '' AND at >= %(since)s AND at < %(until)s"
-        found = delete_rows(self._connection, "events", chosen, {"since": since, "until": until})
-        self._forget()
-        return found
+        found = find_unmatched_events(self._run, since=since, until=until)
+        return self.remove_entries(lists=(), events=found)
+
+    def sum_buckets(self) -> bool:
+        """Sum buckets that have become whole; whether more are left."""
+        self._save()
+        self._write_events(len(self._events))
+        return sum_buckets(self._run, head=self.head.seq)
 
     def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -339,15 +355,11 @@ class PostgresTransaction:
         values = {"ranker": ranker, "until": until, "before": shown_before, "keep": list(keep)}
         exposure.subtract(self._connection, f"FROM impressions WHERE {OLD_LIST}", values)
         dropped = sum(self._drop_if_old(first, values) for first in self._whole_partitions(until))
-        old_lists = f"SELECT seq FROM impressions WHERE {OLD_LIST}"
-        self._connection.execute(
-            f"DELETE FROM payloads WHERE seq <= %(until)s AND seq IN ({old_lists})", values
-        )
-        lists = delete_rows(self._connection, "impressions", OLD_LIST, values)
-        events = delete_rows(self._connection, "events", OLD_EVENT, values)
-        self._forget()
+        lists = find_old_lists(self._run, DIALECT, values)
+        events = find_old_events(self._run, ranker=ranker, until=until, before=shown_before)
+        removed = self._remove(lists, events)
         self.delete_snapshots(ranker, before=until)
-        return dropped + lists + events
+        return dropped + removed
 
     def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person, with what this transaction has written so far."""
@@ -359,14 +371,15 @@ class PostgresTransaction:
         """Delete lists and events by their numbers."""
         self._save()
         self._write_events(len(self._events))
-        values, run = {"lists": sorted(lists), "events": sorted(events)}, self._connection.execute
-        chosen = "seq = ANY(%({})s::bigint[])"
-        exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
+        chosen = "FROM impressions WHERE seq = ANY(%(lists)s::bigint[])"
+        exposure.subtract(self._connection, chosen, {"lists": sorted(lists)})
+        return self._remove(lists, events)
+
+    def _remove(self, lists: Collection[int], events: Collection[int]) -> int:
         count_removals(self._connection, [*lists, *events])
-        run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
-        gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
+        removed = remove_entries(self._run, DIALECT, lists=lists, events=events)
         self._forget()
-        return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
+        return removed
 
     def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
         """What these lists and events say."""
@@ -449,8 +462,6 @@ class PostgresTransaction:
         with self._connection.cursor() as cursor:
             cursor.executemany(INSERT_LIST, rows)
             cursor.executemany(INSERT_PAYLOAD, payloads)
-        if lists:
-            sums.add_lists(self._connection, seq, head.seq)
         exposure.add(self._connection, lists)
         self.head = head
         self._forget()
@@ -494,9 +505,14 @@ class PostgresTransaction:
         """Write the first of the events that wait."""
         if count:
             self._forget()
-            with self._connection.cursor() as cursor:
-                cursor.executemany(INSERT_EVENT, self._events[:count])
-            sums.add_events(self._connection, self._events[0][SEQ], self._events[count - 1][SEQ])
+            rows, among = self._events[:count], f"seq {DIALECT.among_numbers('numbers')}"
+            counted = (row[LIST_SEQ] for row in rows if row[VERDICT] in COUNTED)
+            listed = sorted({seq for seq in counted if seq is not None})
+            with (
+                keep_sums(self._run, among, {"numbers": listed}) if listed else nullcontext(),
+                self._connection.cursor() as cursor,
+            ):
+                cursor.executemany(INSERT_EVENT, rows)
             del self._events[:count]
             if not self._events:
                 self._known = set()

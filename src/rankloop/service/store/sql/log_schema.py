@@ -51,6 +51,16 @@ TABLES = {
     "exposures": """ranker TEXT NOT NULL, account INTEGER NOT NULL, name TEXT NOT NULL,
         lists INTEGER NOT NULL, candidates INTEGER NOT NULL, granted INTEGER NOT NULL, due INTEGER NOT NULL,
         lapsed INTEGER NOT NULL, PRIMARY KEY (ranker, account, name)""",
+    # sums of buckets of 2 ** shift entries, and the small ones of these that are summed: see bucket_sums
+    "list_sums": """ranker TEXT NOT NULL, shift INTEGER NOT NULL, number INTEGER NOT NULL,
+        lists INTEGER NOT NULL, clicked INTEGER NOT NULL, reciprocal REAL NOT NULL,
+        fallbacks INTEGER NOT NULL, explored INTEGER NOT NULL, cost REAL NOT NULL, pairs INTEGER NOT NULL,
+        settled INTEGER NOT NULL, PRIMARY KEY (ranker, shift, number)""",
+    "event_sums": """shift INTEGER NOT NULL, number INTEGER NOT NULL, ranker TEXT NOT NULL,
+        verdict TEXT NOT NULL, events INTEGER NOT NULL, one_based INTEGER NOT NULL,
+        zero_based INTEGER NOT NULL, misplaced INTEGER NOT NULL, ahead INTEGER NOT NULL,
+        behind INTEGER NOT NULL, PRIMARY KEY (shift, number, ranker, verdict)""",
+    "summed_buckets": "number INTEGER PRIMARY KEY, at REAL NOT NULL",
 }
 # within a partition, where the log has partitions: no index that spans them can be unique
 UNIQUE_INDEXES = {"impressions": "(query_id)", "events": f"(event_id) WHERE {JOINED_SQL}"}
@@ -66,6 +76,10 @@ INDEXES = {
     "decisions_by_ranker": "decisions (ranker, seq)",
     "decisions_by_kind": "decisions (ranker, kind, seq)",
     "snapshots_by_block": "snapshot_blocks (block)",
+    "list_sums_by_number": "list_sums (shift, number)",
+    "list_sums_empty": "list_sums (number) WHERE lists = 0",
+    "event_sums_empty": "event_sums (number) WHERE events = 0",
+    "summed_buckets_by_time": "summed_buckets (at, number)",
 }
 
 

@@ -9,7 +9,7 @@ import sqlite3
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -33,25 +33,22 @@ from rankloop.service.store.log_records import (
     JOINED,
     Decision,
     Event,
-    EventTally,
     ExposureSum,
     ExposureTally,
     GradeTally,
     Impression,
     ListEntry,
-    ListFilter,
-    ListSummary,
     Logged,
     Person,
     Snapshot,
-    SourceTally,
     Traces,
-    Traffic,
     TrialList,
 )
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
+from rankloop.service.store.sql.bucket_sums import Run
 from rankloop.service.store.sql.dialect import SqliteDialect
 from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
+from rankloop.service.store.sql.traffic_statistics import Statistics
 from rankloop.service.store.sqlite import snapshots
 from rankloop.service.store.sqlite.exposure import (
     exposure,
@@ -67,13 +64,7 @@ from rankloop.service.store.sqlite.file_space import (
 )
 from rankloop.service.store.sqlite.statistics import (
     grades,
-    in_parts,
-    sources,
-    summaries,
-    tally,
-    traffic,
 )
-from rankloop.service.store.sqlite.sums import TABLES as SUMS
 from rankloop.service.store.sqlite.transaction import (
     LAST_SEQ,
     SqliteTransaction,
@@ -112,6 +103,7 @@ class SqliteStore:
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
         self._seen: dict[int, float] = {}  # readers in the way of a purge, and since when they are known
+        self.statistics = Statistics(self._read_state, DIALECT)
         try:
             self._writer = self._open()
             if not read_only:
@@ -237,33 +229,6 @@ class SqliteStore:
         with self._reader() as connection:
             return snapshots.kept(connection, ranker)
 
-    def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[Traffic]:
-        """Lists and clicks in steps of time."""
-        with self._reader() as connection, _one_state(connection):
-            return traffic(connection, ranker, since=since, until=until, step=step)
-
-    def sum_traffic_parts(
-        self, ranker: str, *, since: float, until: float, parts: int, minimum: int = 1
-    ) -> Sequence[Traffic]:
-        """Lists and clicks in parts of equally many lists."""
-        with self._reader() as connection, _one_state(connection):
-            return in_parts(connection, ranker, since=since, until=until, parts=parts, least=minimum)
-
-    def find_lists(self, ranker: str, wanted: ListFilter, *, last: int) -> Sequence[ListSummary]:
-        """The last lists of those that are wanted, the newest first, with what was clicked in them."""
-        with self._reader() as connection, _one_state(connection):
-            return summaries(connection, ranker, wanted, last=last)
-
-    def count_events(self, ranker: str | None, *, since: float, until: float) -> EventTally:
-        """How the events that arrived in a stretch of time were understood."""
-        with self._reader() as connection, _one_state(connection):
-            return tally(connection, ranker, since=since, until=until)
-
-    def count_sources(self, *, since: float, until: float) -> SourceTally:
-        """Where the events of a stretch of time came from."""
-        with self._reader() as connection:
-            return sources(connection, since=since, until=until)
-
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
         with self._reader() as connection:
@@ -379,8 +344,6 @@ class SqliteStore:
             create_schema(partial(DIALECT.run, self._writer), DIALECT)
             for table, columns in UNIQUE_INDEXES.items():
                 self._writer.execute(f"CREATE UNIQUE INDEX {table}_by_id ON {table} {columns}")
-            for statement in SUMS:
-                self._writer.execute(statement)
         self._writer.execute("COMMIT")
 
     def _open(self) -> sqlite3.Connection:
@@ -393,6 +356,7 @@ class SqliteStore:
                 name, timeout=30, isolation_level=None, check_same_thread=False, uri=self._read_only
             )
             self._opened.append(connection)
+        connection.create_function("fold_case", 1, str.lower, deterministic=True)  # its own knows ASCII only
         return connection
 
     @contextlib.contextmanager
@@ -411,6 +375,10 @@ class SqliteStore:
             raise StoreError(f"{self._path} cannot be read: {error}") from error
         finally:
             self._idle.append(connection)
+
+    def _read_state(self, function: Callable[[Run], T]) -> T:
+        with self._reader() as connection, _one_state(connection):
+            return function(partial(DIALECT.run, connection))
 
     def _rows(self, query: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         with self._reader() as connection:

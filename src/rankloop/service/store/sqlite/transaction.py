@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Sequence
-from functools import cache
+from contextlib import nullcontext
+from functools import cache, partial
 from typing import Any
 
 from rankloop.service.store.group_commit import Outcome
@@ -21,6 +22,7 @@ from rankloop.service.store.impression_codec import (
 )
 from rankloop.service.store.log_clock import Anchor, Head
 from rankloop.service.store.log_records import (
+    COUNTED,
     Decision,
     Event,
     ExposureSum,
@@ -33,9 +35,18 @@ from rankloop.service.store.log_records import (
 )
 from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
+from rankloop.service.store.sql.dialect import SqliteDialect
+from rankloop.service.store.sql.entry_removal import (
+    find_old_events,
+    find_old_lists,
+    find_unmatched_events,
+    remove_entries,
+)
 from rankloop.service.store.sqlite import exposure, snapshots
 from rankloop.service.store.store import Job, StoreError
 
+DIALECT = SqliteDialect()
 LAST_SEQ = 2**62  # beyond every entry
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
 
@@ -47,12 +58,7 @@ def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
 
 
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
-OLD_LISTS = """FROM impressions WHERE ranker = :ranker AND seq <= :until AND at < :before
-    AND query_id NOT IN (SELECT value FROM json_each(:keep))
-    AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
-        AND verdict IN ('accepted', 'late') AND events.seq > :until)"""
-OLD_EVENTS = "FROM events WHERE ranker = :ranker AND seq <= :until"
-OLD_ORPHANS = "FROM events WHERE ranker = '' AND at < :before"
+VERDICT, LIST_SEQ = map(EVENT_COLUMNS.index, ("verdict", "list_seq"))
 BY_THEM = """(:client != '' AND client_id = :client) OR (:session != '' AND session_id = :session)"""
 THEIRS = f"""{BY_THEM} OR (:user != '' AND user_id = :user) ORDER BY seq"""
 RANKERS = """WITH RECURSIVE names (name) AS (
@@ -126,6 +132,7 @@ class SqliteTransaction:
         connection.execute("BEGIN IMMEDIATE")
         self._connection, self.head = connection, read_head(connection)
         self._began = self.head
+        self._run = partial(DIALECT.run, connection)
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
@@ -169,7 +176,7 @@ class SqliteTransaction:
             return seq
         at = max(record.at, self.head.at)
         if isinstance(record, Event):
-            self._connection.execute(INSERT_EVENT, event_row(record, seq, at))
+            self._insert_event(event_row(record, seq, at))
         else:
             self._connection.execute(
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
@@ -256,8 +263,12 @@ class SqliteTransaction:
 
     def remove_unmatched_events(self, *, since: float, until: float) -> int:
         """Delete the events of a stretch of time that belong to no ranker."""
-        gone = "DELETE FROM events WHERE ranker = '' AND at >= ? AND at < ?"
-        return self._connection.execute(gone, (since, until)).rowcount
+        found = find_unmatched_events(self._run, since=since, until=until)
+        return self.remove_entries(lists=(), events=found)
+
+    def sum_buckets(self) -> bool:
+        """Sum buckets that have become whole; whether more are left."""
+        return sum_buckets(self._run, head=self.head.seq)
 
     def list_rankers(self) -> Sequence[str]:
         """The names of the rankers about which anything was decided."""
@@ -275,13 +286,12 @@ class SqliteTransaction:
         self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
     ) -> int:
         """Delete what a model that begins at entry `until` does not need."""
-        values = {"ranker": ranker, "until": until, "before": shown_before, "keep": texts(list(keep))}
-        run = self._connection.execute
-        exposure.subtract(self._connection, OLD_LISTS, values)
-        run(f"DELETE FROM payloads WHERE seq IN (SELECT seq {OLD_LISTS})", values)
-        deleted = [run(f"DELETE {each}", values).rowcount for each in (OLD_LISTS, OLD_EVENTS, OLD_ORPHANS)]
+        values = {"ranker": ranker, "until": until, "before": shown_before, "keep": list(keep)}
+        lists = find_old_lists(self._run, DIALECT, values)
+        events = find_old_events(self._run, ranker=ranker, until=until, before=shown_before)
+        removed = self.remove_entries(lists=lists, events=events)
         self.delete_snapshots(ranker, before=until)
-        return sum(deleted)
+        return removed
 
     def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
         """What the log tells of a person, with what this transaction has written so far."""
@@ -289,12 +299,9 @@ class SqliteTransaction:
 
     def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""
-        values = {"lists": json.dumps(sorted(lists)), "events": json.dumps(sorted(events))}
-        run, chosen = self._connection.execute, "seq IN (SELECT value FROM json_each(:{}))"
-        exposure.subtract(self._connection, f"FROM impressions WHERE {chosen.format('lists')}", values)
-        run(f"DELETE FROM payloads WHERE {chosen.format('lists')}", values)
-        gone = run(f"DELETE FROM impressions WHERE {chosen.format('lists')}", values).rowcount
-        return gone + run(f"DELETE FROM events WHERE {chosen.format('events')}", values).rowcount
+        chosen = f"FROM impressions WHERE seq {DIALECT.among_numbers('lists')}"
+        exposure.subtract(self._connection, chosen, {"lists": json.dumps(sorted(lists))})
+        return remove_entries(self._run, DIALECT, lists=lists, events=events)
 
     def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
         """What these lists and events say."""
@@ -312,6 +319,12 @@ class SqliteTransaction:
         """Put another body in place of that of a decision."""
         body = json.dumps(decision.body)
         self._connection.execute("UPDATE decisions SET body = ? WHERE seq = ?", (body, decision.seq))
+
+    def _insert_event(self, row: tuple[Any, ...]) -> None:
+        listed = [row[LIST_SEQ]] if row[VERDICT] in COUNTED and row[LIST_SEQ] is not None else []
+        among = f"seq {DIALECT.among_numbers('numbers')}"
+        with keep_sums(self._run, among, {"numbers": listed}) if listed else nullcontext():
+            self._connection.execute(INSERT_EVENT, row)
 
     def _insert_lists(self, lists: Sequence[Impression], seq: int) -> None:
         """Add lists with the numbers from `seq` on: all or none, for only the first statement can fail."""
