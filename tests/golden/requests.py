@@ -51,14 +51,19 @@ from rankloop.scorers import MLP
 from rankloop.service import RankerSettings, RankRequest, RankResponse, TrialSettings, columns
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.feature_schema import FeatureSchema
-from rankloop.service.core.lists.make_list import serve
+from rankloop.service.core.lists.list_inputs import prepare_inputs
+from rankloop.service.core.lists.make_list import MadeList
+from rankloop.service.core.lists.make_list import make_list as make_one
 from rankloop.service.core.lists.rank_request import context_by_column
 from rankloop.service.core.model import Model, asker_of, width_of
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import FairAccount
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.extensions.trial.arm_b import Opponent
+from rankloop.service.extensions.trial.extension import RunningTrial
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.store import Exposure, Impression, Promised
 from rankloop.types import Feedback
@@ -329,15 +334,22 @@ def by_group(values: Mapping[int, Any]) -> dict[str, Any]:
 
 
 def make_list(world: World, asked: Asked, given: Given) -> Made:
+    """Make the list of a request, and read it as numbers."""
+    made = make_draft(world, asked, given)
+    return numbers_of(made.response, made.impression)
+
+
+def make_draft(world: World, asked: Asked, given: Given) -> MadeList:
     """Make the list of a request by a learner that was taught beforehand."""
     request = rank_request(asked)
     schema = {f"f{column}": column for column in range(given.width)}
     asking = {f"x{column}": column for column in range(2)}
-    trial = opponent = None
+    running = trial = account = None
     if given.trial is not None:
         number, comparing = given.trial
         trial = Trial(number=number, at=0.0, settings=trial_settings(comparing), rules=1)
-        opponent = Opponent(number, taught(comparing.learner) if comparing.learner else None)
+        arm_b = Opponent(number, taught(comparing.learner) if comparing.learner else None)
+        running = RunningTrial(trial, lambda: arm_b)
     states = {
         "promise": STARTED if world.promise else None,
         "trial": trial,
@@ -354,20 +366,25 @@ def make_list(world: World, asked: Asked, given: Given) -> Made:
     promised = None
     if given.arm is not None:
         promised = Promised(promise=STARTED, arm=ARMS[given.arm], search=f"q{asked.number}")  # type: ignore[arg-type]
-    draft = serve(
-        View(configuration=configuration, model=taught(world.learner), opponent=opponent),
+    if world.sharing is not None:
+        now = given.ahead if given.now_ahead is None else given.now_ahead
+        account = FairAccount(
+            settings=fair_settings(world.sharing),
+            number=STARTED,
+            ahead=by_group(given.ahead),
+            current=by_group(now),
+        )
+    inputs = prepare_inputs(
+        View(configuration=configuration, model=taught(world.learner)),
         request,
         request.candidates.by_column(schema, given.width),
         query_id=f"q{asked.number}",
         seed=given.seed,
-        at=1000.0,
         fallback="it failed" if given.failed else "",
-        ahead=by_group(given.ahead),
-        standing=None if given.now_ahead is None else by_group(given.now_ahead),
         context=context_by_column(request.context, asking),
-        promised=promised,
     )
-    return numbers_of(draft.response, draft.impression)
+    to_extensions = {"promise": promised, "trial": running, "fair": account}
+    return make_one(inputs, to_extensions, load_registry().extensions, at=1000.0)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from rankloop.service.core.list_service import Lists
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import Provenance, RankResponse, Result
 from rankloop.service.core.lists.replay import Audit, Replay
@@ -40,7 +40,6 @@ from rankloop.service.service_errors import HistoryError
 __all__ = [
     "Audit",
     "Candidates",
-    "Draft",
     "Events",
     "Explanation",
     "FairSettings",
@@ -49,6 +48,7 @@ __all__ = [
     "JobReport",
     "Jobs",
     "Lists",
+    "MadeList",
     "Mode",
     "Model",
     "OutcomeReport",

@@ -21,7 +21,7 @@ from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.creation import begin
 from rankloop.service.core.learner import LearningRounds
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.lists.ranked_lists import RankedLists
@@ -210,7 +210,7 @@ class LiveRankers:
         # urgent, so that the id is soon known to be taken
         return self.publish(made, urgent=query_id is not None).response
 
-    def prepare(self, request: RankRequest, *, fresh: str = "") -> Draft:
+    def prepare(self, request: RankRequest, *, fresh: str = "") -> MadeList:
         """A list that is not shown yet: `publish` it, or let it go and it has never been.
 
         `fresh` is an id of `ids`, for a request without one that may have to be answered twice.
@@ -218,19 +218,19 @@ class LiveRankers:
         self._check_fresh(request.query_id)
         return self.ranker(request.ranker).lists.prepare(request, request.query_id or fresh or self.ids())
 
-    def fall_back(self, request: RankRequest, reason: str, *, fresh: str = "") -> Draft:
+    def fall_back(self, request: RankRequest, reason: str, *, fresh: str = "") -> MadeList:
         """The caller's own order as a list, when there is no time or no way to make another."""
         found = self.ranker(request.ranker)
         return found.lists.fall_back(request, request.query_id or fresh or self.ids(), reason)
 
-    def publish(self, made: Draft, *, urgent: bool = False) -> Draft:
+    def publish(self, made: MadeList, *, urgent: bool = False) -> MadeList:
         """A list that was prepared is shown now: have it written down, as a rule together with others.
 
         What is given back is to be shown: it says so if it cannot be written.
         """
         return self.ranker(made.impression.ranker).lists.publish(made, urgent=urgent)
 
-    def write_down(self, made: Draft) -> Future[None]:
+    def write_down(self, made: MadeList) -> Future[None]:
         """`publish` for someone who waits until the list is durable before it is shown."""
         return self.ranker(made.impression.ranker).lists.write_down(made)
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 from rankloop.policies import Policy
 from rankloop.recommend import FittedRecommender
 from rankloop.service.core.background_thread import LearningThread
-from rankloop.service.core.lists.replay import Audit, Replay, audit, listed_again, replay
+from rankloop.service.core.lists.replay import Audit, Replay, audit, find_swapped_pairs, replay
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings, check_served
 from rankloop.service.core.settings_change import SettingsPreview, patched, preview
@@ -300,7 +300,8 @@ class ServiceFacade(LiveRankers):
         """What was settled in a past list, and what was still open."""
         shown = self.audit(query_id).impression
         history = self.ranker(shown.ranker).history
-        return settled_pairs(shown, history.model(shown.model), again=listed_again(shown, history))
+        swapped = find_swapped_pairs(shown, history, shown.order)
+        return settled_pairs(shown, history.model(shown.model), swapped=swapped)
 
     def reasons(self, query_id: str) -> PastReasons:
         """Why the results of a past list were recommended, if the recommender of that time is still here."""

@@ -25,6 +25,7 @@ from rankloop.service.core.snapshot_timing import SnapshotPace
 from rankloop.service.core.view import View
 from rankloop.service.extensions.promise.fold_part import Standing
 from rankloop.service.extensions.trial.arm_b import opponent_of
+from rankloop.service.extensions.trial.extension import RunningTrial
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
@@ -189,7 +190,8 @@ class Ranker:
         Without one, they are in the caller's order.
         """
         self.history.reset()
-        view = replace(view, opponent=None)
+        without_arm_b = {"trial": RunningTrial(view.trial, lambda: None)} if view.trial else {}
+        view = replace(view, extension_values=without_arm_b)
         if view.model.version < first:
             return view
         kept = self.history.model_of_snapshot(first)
@@ -197,12 +199,15 @@ class Ranker:
         return replace(view, model=kept or _unlearned(view.configuration))
 
     def _with_opponent(self, view: View) -> View:
-        """The view with arm B of the trial that runs; while it is not to be had, its lists fall back."""
-        trial, opponent = view.trial, view.opponent
-        if (trial.number if trial else 0) == (opponent.trial if opponent else 0):
+        """The view with the trial that runs and its arm B; while there is none, its lists fall back."""
+        trial, running = view.trial, view.extension_values.get("trial")
+        if (trial.number if trial else 0) == (running.state.number if running else 0):
             return view
+        if trial is None:
+            return replace(view, extension_values={})
+        arm_b = None
         try:
-            return replace(view, opponent=opponent_of(trial, self.history) if trial else None)
+            arm_b = opponent_of(trial, self.history)
         except Exception as error:  # whatever it is, the caller gets lists
             warn_operator(
                 LOGGER,
@@ -211,7 +216,7 @@ class Ranker:
                 why=error,
                 do="give the service arm B's policy, or stop the trial",
             )
-            return replace(view, opponent=None)
+        return replace(view, extension_values={"trial": RunningTrial(trial, lambda: arm_b)})
 
     def extend(self, names: NewNames) -> View:
         """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""
@@ -275,7 +280,7 @@ class Ranker:
         self._whole = self._fold.position
         self.keep()
         with self._viewing:
-            self._view = self._with_opponent(replace(self._view, opponent=None))
+            self._view = self._with_opponent(replace(self._view, extension_values={}))
             self._show(self._fold, self._known_lists(self._fold))
 
     def _known_lists(self, fold: Fold) -> list[str]:

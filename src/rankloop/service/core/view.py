@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
+from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.model import Model
-from rankloop.service.extensions.trial.arm_b import Opponent
 from rankloop.service.extensions.trial.trial_state import Trial
+
+
+@runtime_checkable
+class AsksPolicy(Protocol):
+    """A value of an extension that asks another policy for lists."""
+
+    @property
+    def policy(self) -> Policy | None:
+        """That policy, if there is one."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -16,13 +28,19 @@ class View:
 
     configuration: Configuration
     model: Model
-    opponent: Opponent | None = None  # arm B of the trial that runs
+    extension_values: Mapping[str, Any] = field(default_factory=dict)  # what extensions keep ready for lists
 
     @property
     def trial(self) -> Trial | None:
         """The trial that runs, if one does."""
         trial: Trial | None = self.configuration.extension_states.get("trial")
         return trial if trial is not None and trial.runs else None
+
+    @property
+    def policies(self) -> list[Policy]:
+        """All policies that may be asked for a list."""
+        others = (each.policy for each in self.extension_values.values() if isinstance(each, AsksPolicy))
+        return [self.model.policy, *(each for each in others if each is not None)]
 
     @property
     def ignored(self) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ from typing import TypeAlias
 
 from rankloop.errors import RequestError
 from rankloop.policies import Policy
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.list_job import describe_failure
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import Provenance
 from rankloop.service.core.view import View
@@ -26,7 +27,6 @@ from rankloop.service.http.publisher import Publisher
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.http.worker_pool import Busy, WorkerPool
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import StoreError
 
 QUICK = 0.005  # seconds
 PATIENCE = 1.25  # how much slower one list can make a kind: eight in a row make 1 ms 6 ms
@@ -74,12 +74,14 @@ class RankExecutor:
         reason = reason_of(Busy(), self._deadline)
         return await self._shown(self._service.fall_back(request, reason, fresh=self._service.ids()))
 
-    async def _shown(self, made: Draft, *, urgent: bool = False) -> bytes:
+    async def _shown(self, made: MadeList, *, urgent: bool = False) -> bytes:
         draft = await self._publisher.publish(made, urgent=urgent)
         count(self._metrics, draft.response.provenance)
         return draft.body
 
-    async def _in_time(self, request: RankRequest, seconds: float, took: Callable[[float], object]) -> Draft:
+    async def _in_time(
+        self, request: RankRequest, seconds: float, took: Callable[[float], object]
+    ) -> MadeList:
         view = self._service.ranker(request.ranker).view
         fresh = self._service.ids()  # a fallback keeps it: by it a list is in its arm of a trial
         try:
@@ -94,7 +96,9 @@ class RankExecutor:
         except Exception as error:  # whatever it is, the caller gets a list
             return self._service.fall_back(request, reason_of(error, self._deadline), fresh=fresh)
 
-    def _timed(self, kind: Kind, request: RankRequest, fresh: str, told: Callable[[float], object]) -> Draft:
+    def _timed(
+        self, kind: Kind, request: RankRequest, fresh: str, told: Callable[[float], object]
+    ) -> MadeList:
         began, used = time.perf_counter(), time.thread_time()
         draft = self._service.prepare(request, fresh=fresh)
         told(time.thread_time() - used)
@@ -123,11 +127,7 @@ def _computes_only(request: RankRequest, view: View) -> bool:
 
     That is: policies of ours, no id that has to be looked up, and no feature to be written down first.
     """
-    known, other = (
-        view.configuration.schema.columns.__contains__,
-        view.opponent.model if view.opponent else None,
-    )
-    ours = is_ours(view.model.policy) and (other is None or is_ours(other.policy))
+    known, ours = view.configuration.schema.columns.__contains__, all(map(is_ours, view.policies))
     return ours and request.query_id is None and all(map(known, request.candidates.names))
 
 
@@ -158,9 +158,7 @@ def reason_of(error: Exception, deadline: float) -> str:
         return f"deadline: no list within {deadline * 1000:g} ms"
     if isinstance(error, Busy):
         return "busy: too many lists at once"
-    if isinstance(error, StoreError):
-        return "store: it cannot be written"
-    return f"{type(error).__name__}: the list could not be made"
+    return describe_failure(error)
 
 
 def kind_of(reason: str) -> str:

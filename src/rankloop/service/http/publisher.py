@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.http.worker_pool import Busy, FutureWaiter
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
@@ -23,7 +23,7 @@ class Publisher:
         self._service, self._durable, self._deadline = service, durable, deadline
         self._waiter = FutureWaiter(most=MOST)
 
-    async def publish(self, draft: Draft, *, urgent: bool = False) -> Draft:
+    async def publish(self, draft: MadeList, *, urgent: bool = False) -> MadeList:
         """The list as it is to be shown."""
         if not self._durable:
             return self._service.publish(draft, urgent=urgent)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import floor
 
 import numpy as np
@@ -14,12 +15,11 @@ from rankloop.policies import AdPolicy, Policy
 from rankloop.policy import KnowsCertainOrders, KnowsDeviations
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
-from rankloop.service.core.lists.make_list import Listing
 from rankloop.service.core.lists.order_certainty import Grade, grade_of
-from rankloop.service.core.lists.replay import listed_again
+from rankloop.service.core.lists.replay import find_swapped_pairs
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.store import Impression
-from rankloop.types import FloatArray, IntArray, Query
+from rankloop.types import BoolArray, FloatArray, IntArray, Query
 
 OWN_ORDER = "(your own order)"  # among the contributions of features
 WORDS: Mapping[Grade, str] = {"leaning": "only a leaning", "likely": "likely", "settled": "settled"}
@@ -97,15 +97,22 @@ def explain_past(
     names = [name for column, name in enumerate(configuration.schema.names) if column not in model.retired]
     if model.policy.reads == "context":
         names = list(configuration.context_schema.columns)
-    return explain(shown, model, names, a, b, again=listed_again(shown, history))
+    return explain(shown, model, names, a, b, find_swapped=partial(find_swapped_pairs, shown, history))
 
 
 def explain(
-    shown: Impression, model: Model, names: Sequence[str], a: str, b: str, *, again: Listing | None = None
+    shown: Impression,
+    model: Model,
+    names: Sequence[str],
+    a: str,
+    b: str,
+    *,
+    find_swapped: Callable[[IntArray], BoolArray | None] = lambda _: None,
 ) -> Explanation:
-    """Compare two results of a list, with the model that made it; `again` is the list, if it was merged."""
+    """Compare two results of a list, with the model that made it; `find_swapped` tells of pairs of rows."""
     upper, lower = _rows(shown, a, b, everything=model.policy.reads == "context")
-    turned = again is not None and bool(again.turned(np.array([upper, lower]))[0, 1])
+    swapped = find_swapped(np.array([upper, lower]))
+    turned = swapped is not None and bool(swapped[0, 1])
     promised = shown.promised is not None and shown.promised.arm != "learned"
     mixed = shown.assignment is not None and shown.assignment.arm != "A" and not promised
     policy, query = model.asked(

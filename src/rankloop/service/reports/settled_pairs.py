@@ -9,7 +9,6 @@ import numpy as np
 from rankloop.exploration import ordered_blocks
 from rankloop.policies import Policy
 from rankloop.policy import KnowsCertainOrders, KnowsOrders
-from rankloop.service.core.lists.make_list import Listing
 from rankloop.service.core.lists.order_certainty import SETTLED, Grade, grade_of
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.store import Impression
@@ -54,14 +53,14 @@ class SettledPairs:
         return None if self.settled is None else sum(map(sum, self.settled)) // 2
 
 
-def settled_pairs(shown: Impression, model: Model, *, again: Listing | None = None) -> SettledPairs:
-    """The picture of a list, with the model that made it; `again` is the list, if it was merged."""
+def settled_pairs(shown: Impression, model: Model, *, swapped: BoolArray | None = None) -> SettledPairs:
+    """The picture of a list, with the model that made it; `swapped` is by position, if it was merged."""
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )
     mine = query.take(shown.order)
     names, scores = tuple(shown.shown), policy.score(mine)
-    turned = None if again is None else _rows(np.triu(again.turned(shown.order)))
+    turned = None if swapped is None else _rows(np.triu(swapped))
     told = _probabilities(policy, query, shown.order)
     settled = None if told is None else _rows(np.maximum(told, 1 - told) >= SETTLED)
     probabilities = None if told is None else tuple(map(tuple, told.round(4).tolist()))

@@ -16,11 +16,11 @@ from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.lists.placement import (
-    by_score,
-    discordant,
-    limit_displacement,
+    bound_displacement,
     pairs_shown,
     place_pins,
+    reversed_pairs,
+    sort_by_score,
 )
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
@@ -31,18 +31,29 @@ LISTS = st.integers(1, 12).flatmap(lambda n: st.permutations(range(n)))
 
 @given(LISTS, st.integers(0, 12))
 def test_nothing_moves_too_far(wanted: list[int], places: int) -> None:
-    found = limit_displacement(wanted, places, len(wanted))
+    found = bound_displacement(wanted, places, len(wanted))
     assert sorted(found) == sorted(wanted)
     assert all(abs(place - row) <= places for place, row in enumerate(found))
     if all(abs(place - row) <= places for place, row in enumerate(wanted)):
         assert found == list(wanted)
 
 
+@given(LISTS, st.integers(0, 12), st.integers(0, 12))
+def test_a_bounded_list_is_filled_from_the_top(wanted: list[int], places: int, k: int) -> None:
+    waiting, slow = list(wanted), []
+    for index in range(min(k, len(wanted))):
+        due = index - places
+        row = due if due in waiting else next(row for row in waiting if row <= index + places)
+        waiting.remove(row)
+        slow.append(row)
+    assert bound_displacement(wanted, places, k) == slow
+
+
 @given(LISTS, st.integers(1, 12), st.integers(0, 12))
 def test_the_first_results_do_not_depend_on_how_many_are_shown(
     wanted: list[int], k: int, places: int
 ) -> None:
-    assert limit_displacement(wanted, places, k) == limit_displacement(wanted, places, len(wanted))[:k]
+    assert bound_displacement(wanted, places, k) == bound_displacement(wanted, places, len(wanted))[:k]
 
 
 def _swapped(shown: Sequence[int], reference: Sequence[int]) -> int:
@@ -54,8 +65,8 @@ def _swapped(shown: Sequence[int], reference: Sequence[int]) -> int:
 @given(LISTS, st.lists(st.integers(0, 3), min_size=12, max_size=12))
 def test_explored_is_what_stands_against_the_scores(wanted: list[int], points: list[int]) -> None:
     scores = np.array(points, dtype=np.float64)  # with ties
-    wrong = discordant(*pairs_shown(np.array(wanted)), scores)
-    assert np.count_nonzero(wrong) == _swapped(wanted, by_score(scores))
+    wrong = reversed_pairs(*pairs_shown(np.array(wanted)), scores)
+    assert np.count_nonzero(wrong) == _swapped(wanted, sort_by_score(scores))
 
 
 @given(st.integers(1, 9), st.data())

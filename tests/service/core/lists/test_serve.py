@@ -166,7 +166,7 @@ class Broken(PDGD):
     """A policy that cannot score."""
 
     def score(self, query: Query) -> FloatArray:
-        raise ZeroDivisionError("out of order")
+        raise ZeroDivisionError("anna@example.com is out of order")
 
 
 def test_a_broken_policy_falls_back_to_the_callers_order(store: Store) -> None:
@@ -175,7 +175,9 @@ def test_a_broken_policy_falls_back_to_the_callers_order(store: Store) -> None:
     candidates = [Candidate("a"), Candidate("b", pinned_at=1), Candidate("c")]
     shown = service.rank(candidates, ranker="shop")
     assert shown.object_ids == ["b", "a", "c"]
-    assert shown.provenance.fallback == "ZeroDivisionError: out of order"
+    assert shown.provenance.fallback == "ZeroDivisionError: the list could not be made"
+    assert b"anna" not in shown.to_bytes()
+    assert "anna" not in service.audit(shown.query_id).impression.fallback
     service.record([UserEvent(shown.query_id, "c")])
     service.flush("shop")
     assert service.model("shop").lists == 0

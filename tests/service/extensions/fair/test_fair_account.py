@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import replace
 from typing import Any
@@ -12,9 +13,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
+from rankloop.exposure import PAGE, merge_fairly
 from rankloop.policies import MGD, PDGD, PairRank, Policy
 from rankloop.service import FairSettings, RankerSettings, RankRequest, UserEvent, columns
-from rankloop.service.extensions.fair.fair_account import Merge, account_of, cap_change, merged, stays_within
+from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.lists.list_draft import ListDraft
+from rankloop.service.core.lists.list_inputs import prepare_inputs
+from rankloop.service.core.lists.list_seeds import generator
+from rankloop.service.core.lists.replay import make_again
+from rankloop.service.core.model import Model
+from rankloop.service.core.scaling import WithinQuery
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import (
+    FairAccount,
+    GroupAccounts,
+    Merge,
+    cap_change,
+    merge_around_pins,
+    stays_within,
+)
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
@@ -114,17 +131,30 @@ def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share(
     assert shown(FAIR, "") == shown(FAIR, "a")
 
 
-def test_exploring_is_counted_as_if_nobody_had_merged() -> None:
-    def numbers(fair: FairSettings | None) -> list[tuple[int, float]]:
-        clock = Clock()
-        service = make(open_temporary_store(), clock)
-        service.create("shop", RankerSettings(fair=fair, window=1e6))
-        live(service, clock, 15)
-        lists = service.lists("shop", last=99)
-        return [(each.explored, each.cost) for each in lists]
-
-    assert numbers(None) == numbers(FAIR)
-    assert any(explored for explored, _ in numbers(FAIR))
+@pytest.mark.parametrize("rules", [{"fair": FAIR}, {"max_displacement": 1}, {"max_displacement": 0}, {}])
+def test_a_pair_is_explored_if_it_is_shown_as_it_was_drawn_and_against_the_scores(
+    rules: dict[str, Any],
+) -> None:
+    """Pairs that only the merge or a guardrail put there cost nothing of what is tried."""
+    clock = Clock()
+    service = make(open_temporary_store(), clock)
+    service.create("shop", RankerSettings(window=1e6, **rules))
+    live(service, clock, 15)
+    history, tried = service.ranker("shop").history, list[int]()
+    for shown in service.lists("shop", last=99):
+        draft = make_again(shown, history).draft
+        assert draft.draw is not None
+        drawn = draft.draw.order.tolist()
+        rank = {row: place for place, row in enumerate(drawn)}
+        scores, gaps = draft.inputs.scores, []
+        for above, below in itertools.combinations(shown.order.tolist(), 2):
+            against = scores[above] < scores[below] or (scores[above] == scores[below] and above > below)
+            if against and rank.get(above, len(drawn)) < rank.get(below, len(drawn)):
+                gaps.append(scores[below] - scores[above])
+        assert shown.explored == len(gaps)
+        assert shown.cost == pytest.approx(np.tanh(np.array(gaps) / 2).sum())
+        tried.append(len(gaps))
+    assert any(tried) == (rules.get("max_displacement") != 0)
 
 
 def test_somebody_who_reloads_all_day_leaves_the_account_within_the_most(store: Store) -> None:
@@ -244,13 +274,32 @@ def test_a_list_that_stays_is_the_one_that_the_merge_keeps_to(seed: int, m: int,
     candidates = of_sellers(rng, ("a", "b", "c")[:m], 30)
     request = RankRequest(candidates=columns(candidates), k=k)
     ahead = {name: int(rng.integers(-3, 3) * VIEW) for name in "abc"}
-    account = account_of(request, FAIR, 1, ahead)
+    account = FairAccount(settings=FAIR, number=1, ahead=ahead, current=ahead).for_request(request)
+    view = View(configuration=Configuration(), model=Model(version=0, policy=PDGD(), scale=WithinQuery()))
+    inputs = prepare_inputs(view, request, rng.random((30, 2)), query_id="q", seed=seed)
     drawn = rng.permutation(30).tolist()
-    found = merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed)
-    if stays_within(account, drawn[:k]):
-        assert found.order == drawn[:k]
-        assert (found.turned, found.violated) == (0, 0)
-    assert found.order == merged(account, drawn, None, free=np.arange(30), pins={}, k=k, seed=seed).order
+    draft = ListDraft(inputs=inputs, rows=drawn[:k], source="policy")
+    found = merge_around_pins(account, draft, drawn)
+    if stays_within(account, draft):
+        assert merge_pages(account, drawn, k, seed) == drawn[:k]
+    elif k > PAGE:
+        assert found.order == merge_pages(account, drawn, k, seed)
+    assert found.order == merge_around_pins(account, draft, drawn).order
+
+
+def merge_pages(account: GroupAccounts, drawn: list[int], k: int, seed: int) -> list[int]:
+    """The list that is merged page by page, each kept as it was drawn where it is within the tolerance."""
+    order = np.argsort(drawn)
+    found = merge_fairly(
+        np.array(drawn),
+        account.codes,
+        order[:, None] < order,
+        account.rule({}, k),
+        rng=generator(seed ^ 1),
+        keep=True,
+    )
+    rows: list[int] = found.order.tolist()
+    return rows
 
 
 changes = st.lists(st.integers(-50, 50), min_size=1, max_size=5)
@@ -272,7 +321,7 @@ def test_a_change_is_limited_so_that_no_account_goes_farther_out(
 
 
 @given(st.permutations(range(7)), st.integers(1, 7), st.permutations(range(7)))
-def test_turned_pairs_are_those_that_stood_otherwise(drawn: list[int], k: int, shown: list[int]) -> None:
+def test_swapped_pairs_are_those_that_stood_otherwise(drawn: list[int], k: int, shown: list[int]) -> None:
     order = shown[:k]
     brute = sum(
         1
@@ -280,4 +329,4 @@ def test_turned_pairs_are_those_that_stood_otherwise(drawn: list[int], k: int, s
         for upper in drawn[: drawn.index(lower)]
         if upper not in order[:index]
     )
-    assert Merge(drawn=drawn, order=order, violated=0).turned == brute
+    assert Merge(drawn=drawn, order=order, violated=0).swapped_pairs == brute

@@ -1,51 +1,58 @@
-"""Guardrails: what a list may look like, whatever the policy would like to try.
+"""Placement: orders by score and by pins, bounded displacement, and the pairs of a list.
 
-All lists here are rows, best first. The *reference* is the list without exploration: by score, equal
-scores in the caller's order.
+All lists here are rows, best first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from heapq import heappop, heappush
 
 import numpy as np
 
-from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.types import BoolArray, FloatArray, IntArray
 
 
-def by_score(scores: FloatArray) -> list[int]:
-    """The reference: the best first, equal scores in the caller's order.
+def sort_by_score(scores: FloatArray) -> list[int]:
+    """Sort rows by score, best first; equal scores stay in the caller's order.
 
-    >>> by_score(np.array([0.0, 1.0, 0.0]))
+    >>> sort_by_score(np.array([0.0, 1.0, 0.0]))
     [1, 0, 2]
     """
     order: list[int] = (-scores).argsort(kind="stable").tolist()
     return order
 
 
-def limit_displacement(wanted: Sequence[int], most: int, k: int) -> list[int]:
-    """The first `k` of a list like the one wanted in which no row is farther than this from its own number.
+def bound_displacement(wanted: Sequence[int], most: int, k: int) -> list[int]:
+    """Make the first `k` of a list like the one wanted in which no row is farther than this from its number.
 
-    Rows are numbered in the caller's order. From the top: the row that must stand here because it may not
-    sink lower, otherwise the first one wanted of those that may stand so high. No two rows are due at one
-    position, so nobody is left behind.
+    `wanted` has every row, numbered in the caller's order. From the top: the row that must stand here because
+    it may not sink lower, otherwise the first one wanted of those that may stand so high. No two rows are due
+    at one position, so none is left behind.
 
-    >>> limit_displacement([3, 2, 1, 0], 1, 4), limit_displacement([3, 2, 1, 0], 3, 4)
+    >>> bound_displacement([3, 2, 1, 0], 1, 4), bound_displacement([3, 2, 1, 0], 3, 4)
     ([1, 0, 3, 2], [3, 2, 1, 0])
     """
-    waiting, found = list(wanted), []
-    for index in range(min(k, len(wanted))):
+    n, found, taken = len(wanted), list[int](), set[int]()
+    places, waiting = np.argsort(wanted).tolist(), list[int]()  # a heap: where rows stand that may stand here
+    for row in range(min(most, n)):
+        heappush(waiting, places[row])
+    for index in range(min(k, n)):
+        if index + most < n:
+            heappush(waiting, places[index + most])
         due = index - most
-        row = due if due in waiting else next(row for row in waiting if row <= index + most)
-        waiting.remove(row)
-        found.append(row)
+        if due < 0 or due in taken:
+            due = wanted[heappop(waiting)]
+            while due in taken:
+                due = wanted[heappop(waiting)]
+        taken.add(due)
+        found.append(due)
     return found
 
 
 def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int]:
-    """A list of `k` in which `pins` (position from 1: row) stand where they must, free rows between them.
+    """Make a list of `k` with `pins` (position from 1: row) where they must stand, free rows between them.
 
     >>> place_pins([4, 5, 6], {2: 9}, 3)
     [4, 9, 5]
@@ -54,23 +61,8 @@ def place_pins(free: Sequence[int], pins: Mapping[int, int], k: int) -> list[int
     return [pins[position] if position in pins else next(rest) for position in range(1, k + 1)]
 
 
-def explored(drawn: list[int], scores: FloatArray, settings: RankerSettings, k: int) -> list[int]:
-    """The list that was drawn, as far as the settings allow it."""
-    if settings.max_displacement is None:
-        return drawn
-    shown = set(drawn)
-    return bounded(drawn + [row for row in by_score(scores) if row not in shown], settings, k)
-
-
-def bounded(wanted: list[int], settings: RankerSettings, k: int) -> list[int]:
-    """The first `k` that are wanted, none farther from the caller's own position than the settings allow."""
-    if settings.max_displacement is None:
-        return wanted[:k]
-    return limit_displacement(wanted, settings.max_displacement, k)
-
-
 def pairs_shown(shown: IntArray) -> tuple[IntArray, IntArray]:
-    """All pairs of a list: the rows that stand above, and those below them.
+    """List all pairs of a list: the rows that stand above, and those below them.
 
     >>> above, below = pairs_shown(np.array([7, 5, 6]))
     >>> above.tolist(), below.tolist()
@@ -86,10 +78,10 @@ def _pairs_of_indices(n: int) -> tuple[IntArray, IntArray]:
     return upper, lower
 
 
-def discordant(above: IntArray, below: IntArray, scores: FloatArray) -> BoolArray:
-    """Discordant pairs: which stand the other way round than in the reference.
+def reversed_pairs(above: IntArray, below: IntArray, scores: FloatArray) -> BoolArray:
+    """Find the pairs that stand against the scores; of equal ones, against the caller's order.
 
-    >>> discordant(*pairs_shown(np.array([1, 0, 2])), np.array([0.9, 0.8, 0.1])).tolist()
+    >>> reversed_pairs(*pairs_shown(np.array([1, 0, 2])), np.array([0.9, 0.8, 0.1])).tolist()
     [True, False, False]
     """
     higher, lower = scores[above], scores[below]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import msgspec
+from collections.abc import Mapping
+from typing import Any
 
-from rankloop.service.core.lists.order_certainty import Grade
+import msgspec
+import numpy as np
+
+from rankloop.service.core.lists.list_draft import ListDraft
+from rankloop.service.core.lists.list_numbers import ListNumbers
+from rankloop.service.core.lists.order_certainty import Grade, grade_of
 
 
 class Result(msgspec.Struct, frozen=True, gc=False):
@@ -62,3 +68,55 @@ class RankResponse(msgspec.Struct, frozen=True):
 
 
 ENCODER = msgspec.json.Encoder()
+
+
+def describe_list(draft: ListDraft, parts: Mapping[str, Any], numbers: ListNumbers) -> RankResponse:
+    """Describe a list that was placed, with the parts that extensions recorded about it."""
+    inputs = draft.inputs
+    view = inputs.view
+    provenance = Provenance(
+        ranker=inputs.request.ranker,
+        model=view.model.version,
+        settings=view.configuration.settings_version,
+        policy="" if inputs.asked is None else type(view.model.policy).__name__,
+        mode=view.configuration.mode,
+        seed=inputs.seed,
+        explored_pairs=numbers.explored_pairs,
+        fallback=inputs.fallback or None,
+        **_describe_parts(parts),
+    )
+    return RankResponse(inputs.query_id, _describe_results(draft, numbers), provenance)
+
+
+def _describe_parts(parts: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if fair := parts.get("fair"):
+        found["fairness_cost"] = None if fair.within is None else fair.turned
+        found["within"] = fair.within
+    if trial := parts.get("trial"):
+        found |= {"trial": trial.trial, "arm": trial.arm}
+    if promise := parts.get("promise"):
+        found["promise"] = promise.arm
+    return found
+
+
+def _describe_results(draft: ListDraft, numbers: ListNumbers) -> tuple[Result, ...]:
+    candidates = draft.inputs.request.candidates
+    scores, names, pins = draft.inputs.scores[draft.order], candidates.object_ids, candidates.pinned_at
+    if not np.isfinite(scores).all():
+        raise ValueError(f"a score must be finite, found {scores}")
+    rows = zip(draft.order.tolist(), scores.tolist(), strict=True)
+    return tuple(
+        _describe_result(names[row], position, score, bool(pins and pins[row]), numbers, row)
+        for position, (row, score) in enumerate(rows, start=1)
+    )
+
+
+def _describe_result(
+    name: str, position: int, score: float, pinned: bool, numbers: ListNumbers, row: int
+) -> Result:
+    sure = numbers.sure.get(row)
+    if sure is None:
+        return Result(name, position, score, None, pinned, open=numbers.open.get(row))
+    grade = grade_of(sure)
+    return Result(name, position, score, grade == "settled", pinned, grade, sure, numbers.open.get(row))

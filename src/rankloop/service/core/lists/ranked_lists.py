@@ -8,18 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from rankloop.errors import RequestError
 from rankloop.service.core.compute_turns import LIST, Turns
+from rankloop.service.core.lists.list_inputs import NO_CONTEXT, prepare_inputs
+from rankloop.service.core.lists.list_job import describe_failure
 from rankloop.service.core.lists.list_seeds import sticky_seed
-from rankloop.service.core.lists.make_list import NO_CONTEXT, Draft, serve
+from rankloop.service.core.lists.make_list import MadeList, make_list
 from rankloop.service.core.lists.rank_request import RankRequest, context_by_column
 from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import FairAccount
 from rankloop.service.extensions.fair.live_state import AccountBook
 from rankloop.service.extensions.promise.live_state import PromiseBook
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.store import (
     ConnectionLost,
@@ -60,13 +64,14 @@ class RankedLists:
         self._view, self._extend, self._fault, self._holding = view, extend, fault, holding
         self.unlogged = 0  # lists that could not be written down
         self.losing = False  # the last of them could not
+        self._extensions = load_registry().extensions
         self.account, self.budget = AccountBook(), PromiseBook()
         held = partial(holding.add, self)
         self.buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
         self._reading_account = False  # a job that does is in the queue
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
 
-    def prepare(self, request: RankRequest, query_id: str) -> Draft:
+    def prepare(self, request: RankRequest, query_id: str) -> MadeList:
         """Make a list; nothing is written down but new features."""
         self._check_size(request)
         view, raw = self._features(request)
@@ -76,66 +81,61 @@ class RankedLists:
         person = request.session_id or request.client_id
         words = (person, request.user_query) if person else (query_id,)
         seed, at = sticky_seed(self.name, *words), self._clock()
-        reason = self._fault()
-        since, key = (
-            at - view.configuration.settings.window,
-            (person, request.user_query) if person else ("", ""),
-        )
-        number = view.configuration.extension_states.get("fair") or 0
-        standing = self.account.ahead(number) if number else {}
-        ahead = self.account.ahead(number, key, since) if number else {}
-        make = partial(
-            serve,
-            view,
-            request,
-            raw,
-            query_id=query_id,
-            seed=seed,
-            at=at,
-            ahead=ahead,
-            standing=standing,
-            context=context,
-            promised=self._promised(view, request, query_id, at),
-        )
+        prepare = partial(prepare_inputs, view, request, raw, query_id=query_id, seed=seed, context=context)
+        given = self._give(view, request, query_id, at)
+        make = partial(make_list, given=given, extensions=self._extensions, at=at)
         with self._turns.take(LIST):
             try:
-                made = make(fallback=reason)
+                made = make(prepare(fallback=self._fault()))
             except Exception as error:  # whatever it is, the caller gets a list
-                made = make(fallback=f"{type(error).__name__}: {error}"[:200])
+                made = make(prepare(fallback=describe_failure(error)))
         exposure = made.impression.exposure
         if person and exposure is not None and exposure.within is not None:
+            key, since = (person, request.user_query), at - view.configuration.settings.window
             self.account.remember(key, exposure, at=at, since=since)
         return made
 
-    def shown_elsewhere(self, request: RankRequest) -> Draft:
-        """A list that was shown elsewhere as it came, for this ranker to learn from as far as it can."""
+    def shown_elsewhere(self, request: RankRequest) -> MadeList:
+        """A list that was shown elsewhere as it came, for this ranker to learn from as far as it can.
+
+        It is made without extensions: it belongs to no trial, and counts for no account.
+        """
         self._check_size(request)
         view, raw = self._features(request)
         name = request.query_id or ""
-        states = {**view.configuration.extension_states, "trial": None}
-        shadowed = replace(view.configuration, mode="shadow", extension_states=states)
-        shadow = View(configuration=shadowed, model=view.model)
-        seed = sticky_seed(self.name, name)
-        return serve(shadow, request, raw, query_id=name, seed=seed, at=self._clock())
+        shadow = View(configuration=replace(view.configuration, mode="shadow"), model=view.model)
+        inputs = prepare_inputs(shadow, request, raw, query_id=name, seed=sticky_seed(self.name, name))
+        return make_list(inputs, {}, (), at=self._clock())
 
-    def fall_back(self, request: RankRequest, query_id: str, reason: str) -> Draft:
+    def fall_back(self, request: RankRequest, query_id: str, reason: str) -> MadeList:
         """The caller's own order, when there is no time or no way to make a list; features have no part."""
         self._check_size(request)
         nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
         view, at = self._view(), self._clock()
-        return serve(
-            view,
-            request,
-            nothing,
-            query_id=query_id,
-            seed=seed,
-            at=at,
-            fallback=reason,
-            ahead=self.account.ahead(view.configuration.extension_states.get("fair") or 0),
-            promised=self._promised(view, request, query_id, at),
-        )
+        inputs = prepare_inputs(view, request, nothing, query_id=query_id, seed=seed, fallback=reason)
+        return make_list(inputs, self._give(view, request, query_id, at), self._extensions, at=at)
 
-    def publish(self, made: Draft, *, urgent: bool = False) -> Draft:
+    def _give(self, view: View, request: RankRequest, query_id: str, at: float) -> dict[str, Any]:
+        """What extensions know beside the request."""
+        configuration, account = view.configuration, None
+        person = request.session_id or request.client_id
+        key = (person, request.user_query) if person else ("", "")
+        if configuration.settings.fair is not None:
+            number = configuration.extension_states.get("fair") or 0
+            account = FairAccount(
+                settings=configuration.settings.fair,
+                number=number,
+                ahead=self.account.ahead(number, key, at - configuration.settings.window),
+                current=self.account.ahead(number),
+            )
+        return {
+            "promise": self._promised(view, request, query_id, at),
+            "trial": view.extension_values.get("trial"),
+            "fair": account,
+            "recommend": request.recommended,
+        }
+
+    def publish(self, made: MadeList, *, urgent: bool = False) -> MadeList:
         """Have a list written down, without waiting: it is no promise that anything is learned from it.
 
         If nothing can be written just now, nothing is queued, and the list that is given back says so.
@@ -146,7 +146,7 @@ class RankedLists:
         self.buffer.put(made.impression, urgent=urgent)
         return made
 
-    def write_down(self, made: Draft) -> Future[None]:
+    def write_down(self, made: MadeList) -> Future[None]:
         """The same for someone who waits until the list is durable."""
         if away := self._store.describe_outage():
             self._unwritten(made, away)
@@ -216,7 +216,7 @@ class RankedLists:
         if shown.promised is not None:
             self.budget.show(shown, _asking(shown), at=shown.at)
 
-    def _unwritten(self, made: Draft, reason: str) -> Draft:
+    def _unwritten(self, made: MadeList, reason: str) -> MadeList:
         self._lost(1)
         self.budget.lose([made.impression])
         return made.unlogged(reason[:200])

@@ -9,18 +9,20 @@ from rankloop.policies import Random
 from rankloop.service.core.configuration import Configuration, States
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.candidate_columns import Candidates
-from rankloop.service.core.lists.make_list import Draft, Listing, listed, serve
+from rankloop.service.core.lists.list_inputs import prepare_inputs
+from rankloop.service.core.lists.make_list import MadeList, make_list
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import Mode, RankerSettings
 from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
-from rankloop.service.extensions.fair.fair_account import account_of
-from rankloop.service.extensions.trial.arm_b import opponent_of
+from rankloop.service.extensions.fair.fair_account import find_swapped
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.people import was_deleted
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Event, Exposure, Impression, Store, write
+from rankloop.types import BoolArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,62 +57,55 @@ def audit(store: Store, query_id: str) -> Audit:
 
 def replay(shown: Impression, history: History) -> Replay:
     """Make a past list again, from its inputs, the model, the settings and the account of its time."""
-    made = serve(
-        view_of(shown, history),
+    made = make_again(shown, history)
+    return Replay(made.response, made.body, _is_same(made, shown), made.impression.exposure)
+
+
+def make_again(shown: Impression, history: History) -> MadeList:
+    """Make a past list again; extensions recall what was given to them from the parts that it keeps."""
+    view, extensions = view_of(shown, history), load_registry().extensions
+    parts = {
+        "promise": shown.promised,
+        "trial": shown.assignment,
+        "fair": shown.exposure,
+        "recommend": shown.recommended,
+    }
+    given = {each.name: each.recall(parts.get(each.name), view, history) for each in extensions}
+    inputs = prepare_inputs(
+        view,
         request_of(shown),
         shown.features,
         query_id=shown.query_id,
         seed=shown.seed,
-        at=shown.at,
-        fallback=shown.fallback,
-        ahead=ahead_of(shown),
         context=shown.context,
-        promised=shown.promised,
+        fallback=shown.fallback,
     )
-    return Replay(made.response, made.body, _same(made, shown), made.impression.exposure)
+    return make_list(inputs, given, extensions, at=shown.at)
 
 
-def listed_again(shown: Impression, history: History) -> Listing | None:
-    """How a past list was merged; `None` if it was not held to an account."""
-    told, fair = shown.exposure, history.fair(shown.settings) if shown.exposure else None
-    if told is None or fair is None or told.within is None:
-        return None
-    view, request = view_of(shown, history), request_of(shown)
-    account = account_of(request, fair, told.account, ahead_of(shown))
-    return listed(view, request, shown.features, shown.query_id, shown.seed, account, shown.context)
-
-
-def ahead_of(shown: Impression) -> dict[str, int]:
-    """The exposure account with which a list was made."""
+def find_swapped_pairs(shown: Impression, history: History, rows: IntArray) -> BoolArray | None:
+    """Which pairs of these rows of a past list were swapped for fair exposure; `None`: it was not held."""
     told = shown.exposure
-    return {} if told is None else dict(zip(told.groups, told.ahead, strict=True))
+    if told is None or told.within is None:
+        return None
+    return find_swapped(make_again(shown, history).draft, rows)
 
 
 def view_of(shown: Impression, history: History) -> View:
-    """What was in force and learned when a list was made; a fallback depended on neither policy nor model."""
-    account = None if shown.exposure is None else shown.exposure.account
-    states: States = {"fair": account}
+    """What was decided and learned when a list was made; a fallback depended on neither policy nor model."""
+    states: States = {"fair": None if shown.exposure is None else shown.exposure.account}
     mode: Mode = shown.mode  # type: ignore[assignment]  # typed by text
     configuration = Configuration(settings_version=shown.settings, mode=mode, extension_states=states)
-    opponent = None
     if shown.assignment is not None:
-        trial = history.trial(shown.assignment.trial)
-        now = history.configuration_since(since=trial.number)
-        configuration = replace(
-            configuration,
-            extension_states={**states, "trial": trial},
-            schema=now.schema,
-            context_schema=now.context_schema,
-        )
-        if shown.assignment.arm != "A" and not shown.fallback:
-            opponent = opponent_of(trial, history)
+        now = history.configuration_since(since=shown.assignment.trial)
+        configuration = replace(configuration, schema=now.schema, context_schema=now.context_schema)
     if shown.fallback:
-        settings = RankerSettings(fair=history.fair(shown.settings)) if account else RankerSettings()
+        settings = RankerSettings(fair=history.fair(shown.settings)) if shown.exposure else RankerSettings()
         model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
         return View(configuration=replace(configuration, settings=settings), model=model)
     settings = history.settings(shown.settings)
     model = history.model(shown.model)
-    return View(configuration=replace(configuration, settings=settings), model=model, opponent=opponent)
+    return View(configuration=replace(configuration, settings=settings), model=model)
 
 
 def request_of(shown: Impression) -> RankRequest:
@@ -141,9 +136,9 @@ def _lapsed_apart(impression: Impression) -> Exposure | None:
     return None if told is None else replace(told, lapsed=())
 
 
-def _same(draft: Draft, shown: Impression) -> bool:
+def _is_same(again: MadeList, shown: Impression) -> bool:
     """Equal to the bit; a list that was imported has no digest."""
-    made = draft.impression
+    made = again.impression
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
     alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)

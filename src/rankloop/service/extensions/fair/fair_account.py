@@ -12,47 +12,68 @@ from dataclasses import dataclass
 import numpy as np
 
 from rankloop.exposure import PAGE, VIEW, AccountRule, merge_fairly, split_page
+from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.lists.rank_request import RankRequest
-from rankloop.service.core.ranker_settings import Mode
 from rankloop.service.extensions.fair.settings import OTHERS, FairSettings
 from rankloop.service.store import Exposure
 from rankloop.types import BoolArray, IntArray
 
-HELD: tuple[Mode, ...] = ("explore", "exploit", "frozen")  # others show the caller's order, and are counted
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class FairAccount:
+    """An exposure account, as a list meets it."""
+
+    settings: FairSettings
+    number: int  # the entry with which it began
+    ahead: Mapping[str, int]  # what the list is held to, by group; a reload is held to that of the first list
+    current: Mapping[str, int]  # the account of now, which is capped
+
+    def for_request(self, request: RankRequest) -> GroupAccounts:
+        """Take the groups of a request, in the order in which they come."""
+        groups = request.candidates.groups or (OTHERS,) * request.n
+        named = {group: self.settings.named(group) for group in dict.fromkeys(groups)}
+        names = tuple(dict.fromkeys(named.values()))
+        code = {group: names.index(name) for group, name in named.items()}
+        codes = list(map(code.__getitem__, groups))
+        return GroupAccounts(
+            settings=self.settings,
+            number=self.number,
+            names=names,
+            counts=tuple(map(codes.count, range(len(names)))),
+            codes=np.array(codes),
+            ahead=tuple(self.ahead.get(name, 0) for name in names),
+            current=tuple(self.current.get(name, 0) for name in names),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Account:
-    """An exposure account, and the groups of a request that it is about."""
+class GroupAccounts:
+    """The accounts of the groups of a request."""
 
-    fair: FairSettings
-    number: int  # the entry with which it began
+    settings: FairSettings
+    number: int  # the entry with which the account began
     names: tuple[str, ...]  # [m] groups that have candidates
     counts: tuple[int, ...]  # [m] how many
     codes: IntArray  # [n] the group of each candidate
     ahead: tuple[int, ...]  # [m]
+    current: tuple[int, ...]  # [m]
 
     @property
-    def binds(self) -> bool:
+    def has_several_groups(self) -> bool:
         """Whether there is anything to share: one group gets everything."""
         return len(self.names) > 1
 
-    @property
-    def pressed(self) -> bool:
-        """Whether it is within a view of its tolerance: then the next list is likely to be merged."""
-        return self.binds and max(map(abs, self.ahead)) + VIEW > self.fair.tolerance * VIEW
-
     def due(self, k: int) -> IntArray:
         """The views that each group is due of the first `k` positions, [m]."""
-        return self.fair.due(self.names, self.counts, k)
+        return self.settings.due(self.names, self.counts, k)
 
     def rule(self, pins: Mapping[int, int], k: int) -> AccountRule:
         """What a list must keep to at the positions that pins leave free.
 
         What pins give to their groups is not due any more, and pages are those of the whole list.
         """
-        views = self.fair.views_at(k)
+        views = self.settings.views_at(k)
         slots = [position - 1 for position in range(1, k + 1) if position not in pins]
         pinned = {position - 1: self.codes[row] for position, row in pins.items() if position <= k}
         pages = [slot // PAGE for slot in slots]
@@ -69,26 +90,9 @@ class Account:
             views=views[slots],
             ahead=np.array(self.ahead),
             due=due if pinned else self.due,
-            tolerance=round(self.fair.tolerance * VIEW),
+            tolerance=round(self.settings.tolerance * VIEW),
             pages=[split_page(pages.count(page), len(self.names)) for page in dict.fromkeys(pages)],
         )
-
-
-def account_of(request: RankRequest, fair: FairSettings, number: int, ahead: Mapping[str, int]) -> Account:
-    """The account as of a request: its groups, in the order in which they come."""
-    groups = request.candidates.groups or (OTHERS,) * request.n
-    named = {group: fair.named(group) for group in dict.fromkeys(groups)}
-    names = tuple(dict.fromkeys(named.values()))
-    code = {group: names.index(name) for group, name in named.items()}
-    codes = list(map(code.__getitem__, groups))
-    return Account(
-        fair=fair,
-        number=number,
-        names=names,
-        counts=tuple(map(codes.count, range(len(names)))),
-        codes=np.array(codes),
-        ahead=tuple(ahead.get(name, 0) for name in names),
-    )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -100,8 +104,8 @@ class Merge:
     violated: int  # certain orders
 
     @property
-    def turned(self) -> int:
-        """Pairs that it turned: a shown result, and one drawn before it that stands below or nowhere."""
+    def swapped_pairs(self) -> int:
+        """Pairs that it swapped: a shown result, and one drawn before it that stands below or nowhere."""
         rank, above, found = {row: number for number, row in enumerate(self.drawn)}, list[int](), 0
         for number in map(rank.__getitem__, self.order):
             standing = bisect_left(above, number)  # how many of those drawn before it stand above it
@@ -110,41 +114,37 @@ class Merge:
         return found
 
 
-def merged(
-    account: Account,
-    drawn: list[int],
-    certain: BoolArray | None,
-    *,
-    free: IntArray,
-    pins: Mapping[int, int],
-    k: int,
-    seed: int,
-    keep: bool = True,
-) -> Merge:
-    """The list that was drawn of the `free` candidates, merged so that it is within the account's tolerance.
+def merge_around_pins(account: GroupAccounts, draft: ListDraft, drawn: list[int]) -> Merge:
+    """Merge the list that was drawn of the free candidates so that it is within the account's tolerance.
 
-    Positions are settled by pages of ten, with what the pins there give to their groups; `certain` orders are
-    among the free candidates, and without any the order drawn is. With `keep`, pages that are within the
-    tolerance as they were drawn stay so.
+    Positions are settled by pages of ten, with what the pins there give to their groups. Certain orders are
+    kept to as far as can be; without experiments, or where the policy has none, the order drawn is. Pages
+    that are within the tolerance as they were drawn stay so.
     """
+    inputs = draft.inputs
+    explores, asked = inputs.view.configuration.mode == "explore", inputs.asked_free
+    certain = asked.certain if explores and asked else None
     found = merge_fairly(
         np.array(drawn),
-        account.codes[free] if pins else account.codes,
-        _as_drawn(drawn, len(free)) if certain is None else certain,
-        account.rule(pins, k),
-        rng=generator(seed ^ 1),  # apart from what the policy drew, which depends on k
-        keep=keep,
+        account.codes[inputs.free],
+        _as_drawn(drawn, len(inputs.free)) if certain is None else certain,
+        account.rule(inputs.pins, inputs.k),
+        rng=generator(inputs.seed ^ 1),  # apart from what the policy drew, which depends on k
+        keep=bool(inputs.pins) or inputs.k > PAGE,  # the only page of other lists was just found not to stay
     )
     return Merge(drawn=drawn, order=found.order.tolist(), violated=found.violated_orders)
 
 
-def stays_within(account: Account, order: list[int]) -> bool:
-    """Whether a list without pins is within the account's tolerance as it was drawn, after every page.
+def stays_within(account: GroupAccounts, draft: ListDraft) -> bool:
+    """Whether a list stays within the account's tolerance as it was drawn, after every page.
 
-    Then `merged` would keep to it, and nothing has to be drawn deeper.
+    Then merging would keep to it, and nothing has to be drawn deeper. Lists with pins are merged to find out.
     """
-    k, tolerance = len(order), round(account.fair.tolerance * VIEW)
-    views, standing = account.fair.views_at(k).tolist(), list(account.ahead)
+    inputs, k = draft.inputs, draft.inputs.room
+    if inputs.pins:
+        return not k
+    tolerance, order = round(account.settings.tolerance * VIEW), draft.rows[:k]
+    views, standing = account.settings.views_at(k).tolist(), list(account.ahead)
     for index, (code, view) in enumerate(zip(account.codes[order].tolist(), views, strict=True), start=1):
         standing[code] += view
         if index % PAGE == 0 or index == k:
@@ -154,28 +154,14 @@ def stays_within(account: Account, order: list[int]) -> bool:
     return True
 
 
-def exposed(
-    account: Account,
-    order: IntArray,
-    merge: Merge | None,
-    free: IntArray,
-    *,
-    standing: Mapping[str, int],
-    held: bool,
-    guarded: bool,
-) -> Exposure:
-    """What a list gives to each group, as the log keeps it.
-
-    `free` are the rows that the merge is about; if the list is `guarded`, it may have been changed after it.
-    `standing` is the account of now, from which things lapse; a reload is held to an earlier one.
-    """
-    due, shown = account.due(len(order)).tolist(), account.codes[order].tolist()
-    views = account.fair.views_at(len(order)).tolist()
-    granted = _granted(shown, views, len(due))
+def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | None) -> Exposure:
+    """Measure what a list that was placed gives to each group."""
+    k, settings = len(draft.order), account.settings
+    due, shown = account.due(k).tolist(), account.codes[draft.order].tolist()
+    granted = _granted(shown, settings.views_at(k).tolist(), len(due))
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
-    most = round(account.fair.most * VIEW)
-    counted = cap_change(change, [standing.get(name, 0) for name in account.names], most)
+    counted = cap_change(change, account.current, round(settings.most * VIEW))
     return Exposure(
         account=account.number,
         groups=account.names,
@@ -185,11 +171,28 @@ def exposed(
         granted=tuple(granted),
         lapsed=tuple(one - other for one, other in zip(change, counted, strict=True)),
         shown=tuple(shown),
-        turned=merge.turned if merge else 0,
+        turned=merge.swapped_pairs if merge else 0,
         violated=merge.violated if merge else 0,
-        undone=_undone(account, order, merge, free, granted) if merge and guarded else 0,
-        within=off <= round(account.fair.tolerance * VIEW) if held else None,
+        within=off <= round(settings.tolerance * VIEW) if draft.source == "policy" else None,
     )
+
+
+def find_swapped(draft: ListDraft, rows: IntArray) -> BoolArray:
+    """`found[i, j]`: the merge put row `i` above row `j`, which was drawn before it; of these rows."""
+    _, merge = draft.notes.get("fair", (None, None))
+    if merge is None:
+        return np.zeros((len(rows), len(rows)), dtype=bool)
+    drawn, order = _places(draft, merge.drawn, rows), _places(draft, merge.order, rows)
+    found: BoolArray = (drawn[:, None] > drawn) & (order[:, None] < order)
+    return found
+
+
+def _places(draft: ListDraft, listed: list[int], rows: IntArray) -> IntArray:
+    """Where rows stand among these free candidates; at the end, if they do not."""
+    places = np.full(draft.inputs.request.n, draft.inputs.request.n)
+    places[draft.inputs.free[listed]] = np.arange(len(listed))
+    found: IntArray = places[rows]
+    return found
 
 
 def _granted(shown: Sequence[int], views: Sequence[int], m: int) -> list[int]:
@@ -198,17 +201,6 @@ def _granted(shown: Sequence[int], views: Sequence[int], m: int) -> list[int]:
     for code, view in zip(shown, views, strict=True):
         found[code] += view
     return found
-
-
-def _undone(account: Account, order: IntArray, merge: Merge, free: IntArray, granted: list[int]) -> int:
-    """The views that another group got than the merge had given them to, because of guardrails."""
-    fair = order.copy()
-    fair[np.isin(order, free)] = free[merge.order]
-    if fair.tolist() == order.tolist():
-        return 0
-    views = account.fair.views_at(len(order)).tolist()
-    before = _granted(account.codes[fair].tolist(), views, len(granted))
-    return sum(abs(one - other) for one, other in zip(before, granted, strict=True)) // 2
 
 
 def cap_change(change: Sequence[int], ahead: Sequence[int], most: int) -> list[int]:

@@ -44,7 +44,6 @@ class ExposureTotal:
     held: int  # of them, how many were held to the account
     outside: int  # of these, after how many an account was outside of its tolerance
     turned: float | None  # pairs per list that were turned for fair exposure
-    undone: float  # looks that guardrails gave to another group than the merge
     impact_ratio: float | None  # the smallest fulfilled over the largest; 1 is fair
     groups: tuple[GroupExposure, ...]
 
@@ -149,11 +148,6 @@ def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
             f"{total.outside} of {total.held} lists left an account outside of its tolerance: groups with "
             "too few candidates, pins, guardrails, or a tolerance that is too small"
         )
-    if total.undone:
-        yield (
-            f"its guardrails gave {total.undone / VIEW:.1f} looks to other groups than was fair: "
-            "they stay in the account, up to the most it may be off"
-        )
 
 
 def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
@@ -204,7 +198,6 @@ def _total(tally: ExposureTally) -> ExposureTotal:
         held=tally.held,
         outside=tally.outside,
         turned=_share(tally.turned, tally.lists),
-        undone=tally.undone / VIEW,
         impact_ratio=min((each for each in impact if each is not None), default=None),
         groups=tuple(
             _group(each, totals, *ratios) for each, *ratios in zip(groups, fulfilled, impact, strict=True)

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from rankloop.recommend import UserProfile
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.core.lists.rank_response import Provenance, Result
 from rankloop.service.extensions.recommend.reasons import ItemReasons
 from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender
@@ -71,10 +71,10 @@ class RecommenderInfo(msgspec.Struct, frozen=True):
 class RecommendationDraft:
     """A recommendation that nobody has seen: it is shown when its list is published, or not at all."""
 
-    draft: Draft
+    draft: MadeList
     response: Recommendation
 
-    def shown(self, draft: Draft) -> Recommendation:
+    def shown(self, draft: MadeList) -> Recommendation:
         """What is shown, once its list was published."""
         if draft is self.draft:
             return self.response

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rankloop.errors import RequestError
 from rankloop.recommend import FittedRecommender, Interview
-from rankloop.service.core.lists.make_list import Draft
+from rankloop.service.core.lists.make_list import MadeList
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.extensions.recommend.reasons import item_reasons, no_reasons
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
@@ -59,7 +59,7 @@ class Recommendations:
 
 
 def recommended(
-    found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], Draft]
+    found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], MadeList]
 ) -> RecommendationDraft:
     """The best items for someone, put in order by the ranker, each with its reasons."""
     profile = found.find_profile(request.user, request.items, request.answers)
@@ -83,7 +83,7 @@ def recommended(
 def recommended_or_popular(
     found: ServedRecommender,
     request: RecommendRequest,
-    prepare: Callable[[RankRequest], Draft],
+    prepare: Callable[[RankRequest], MadeList],
     fall_back: Callable[[RecommendRequest, str], RecommendationDraft],
 ) -> RecommendationDraft:
     """The best items for someone; if the recommender fails, what to fall back to, with the reason."""
@@ -96,7 +96,7 @@ def recommended_or_popular(
 
 
 def _popular_for_newcomer(
-    found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], Draft]
+    found: ServedRecommender, request: RecommendRequest, prepare: Callable[[RankRequest], MadeList]
 ) -> RecommendationDraft:
     """Recommend what most people reviewed to someone whom the model cannot place."""
     draft = prepare(request.rank_request(found.popular(request), None))
@@ -106,7 +106,7 @@ def _popular_for_newcomer(
     )
 
 
-def _without_reasons(draft: Draft, reason: str) -> Recommendation:
+def _without_reasons(draft: MadeList, reason: str) -> Recommendation:
     shown = draft.response
     return Recommendation(
         query_id=shown.query_id,
@@ -122,7 +122,7 @@ def popular_instead(
     found: ServedRecommender,
     request: RecommendRequest,
     reason: str,
-    fall_back: Callable[[RankRequest, str], Draft],
+    fall_back: Callable[[RankRequest, str], MadeList],
 ) -> RecommendationDraft:
     """The items that most people reviewed, when there is no time or no way to recommend others."""
     draft = fall_back(request.rank_request(found.popular(request), None), reason)

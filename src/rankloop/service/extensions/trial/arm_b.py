@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.policies.policy_names import read_policy
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
-from rankloop.service.core.lists.placement import by_score
+from rankloop.service.core.lists.placement import sort_by_score
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.extensions.trial.trial_state import Trial
@@ -37,7 +37,7 @@ class Opponent:
             context = renamed(context[None], own.context_schema.columns, wanted.context_schema.columns)[0]
         candidates, asker = request.candidates, asker_of(request.user, context)
         policy, query = self.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
-        return np.array(by_score(policy.score(query)), dtype=np.int64)
+        return np.array(sort_by_score(policy.score(query)), dtype=np.int64)
 
 
 def renamed(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, int]) -> FloatArray:

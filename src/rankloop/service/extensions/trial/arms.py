@@ -1,17 +1,10 @@
-"""Arms of a trial: which one a list belongs to, and lists that are made of both."""
+"""Arms of a trial: which one a list belongs to."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
-
-import numpy as np
-
-from rankloop.interleaving import Interleaved, TeamDraft
-from rankloop.service.core.lists.list_seeds import generator, sticky_seed
+from rankloop.service.core.lists.list_seeds import sticky_seed
 from rankloop.service.extensions.trial.trial_state import Trial
 
-TEAM_DRAFT: Final = TeamDraft()
 BITS = 63  # of a seed
 
 
@@ -38,10 +31,3 @@ def arm_of(trial: Trial, unit: str) -> str:
         return "AB"
     coin = sticky_seed("arm", str(trial.number), unit) / 2**BITS
     return "B" if coin < trial.settings.share else "A"
-
-
-def interleaved(trial: Trial, a: Sequence[int], b: Sequence[int], k: int, seed: int) -> Interleaved:
-    """One list of the arms' lists, which are of the same candidates, by coins that belong to its seed."""
-    lists = np.array([a, b], dtype=np.int64)
-    coins = generator(sticky_seed("interleave", str(trial.number), str(seed)))
-    return TEAM_DRAFT.combine(lists, k=k, rng=coins)

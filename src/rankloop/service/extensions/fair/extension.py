@@ -1,0 +1,50 @@
+"""Fair exposure as an extension: lists keep the views of each group within a tolerance of its share."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rankloop.service.core.extension import Extension
+from rankloop.service.core.lists.list_draft import ListDraft
+from rankloop.service.core.lists.policy_draw import continue_draw
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import (
+    FairAccount,
+    measure_exposure,
+    merge_around_pins,
+    stays_within,
+)
+from rankloop.service.store import Exposure
+
+
+class Fair(Extension):
+    """Shares views between groups; given the account that a list is held to."""
+
+    name = "fair"
+
+    def recall(self, part: Exposure | None, view: View, history: object) -> FairAccount | None:
+        """The account of a past list, from what it keeps."""
+        del history
+        settings = view.configuration.settings.fair
+        if part is None or settings is None:
+            return None
+        ahead = dict(zip(part.groups, part.ahead, strict=True))
+        return FairAccount(settings=settings, number=part.account, ahead=ahead, current=ahead)
+
+    def change(self, draft: ListDraft, given: FairAccount | None) -> ListDraft:
+        """Merge the policy's list so that every account stays within the tolerance, if it does not."""
+        if given is None:
+            return draft
+        account = given.for_request(draft.inputs.request)
+        if draft.source != "policy" or not account.has_several_groups or stays_within(account, draft):
+            return draft.note(self.name, (account, None))
+        groups = account.codes[draft.inputs.free]
+        merge = merge_around_pins(account, draft, continue_draw(draft, groups))
+        return replace(draft, rows=merge.order).note(self.name, (account, merge))
+
+    def record(self, draft: ListDraft, given: FairAccount | None) -> Exposure | None:
+        """Return what a list gives to each group."""
+        return None if given is None else measure_exposure(draft, *draft.notes[self.name])
+
+
+EXTENSION = Fair()
