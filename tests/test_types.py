@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankloop.errors import DataError, RankingError
-from rankloop.query_set import QuerySet
+from rankloop.query_set import JudgedQuery, QuerySet
 from rankloop.types import Array, BoolArray, Context, Feedback, Query, Ranking
 
 QUERY = Query("q", np.eye(4))
@@ -85,6 +88,34 @@ def test_a_part_of_a_query_keeps_all_that_is_said_of_its_candidates() -> None:
     assert (plain.doc_ids, plain.groups, plain.caller_scores) == ((), (), None)
     with pytest.raises(RankingError, match="at least one of its documents"):
         whole.take(np.array([], dtype=int))
+
+
+SHOWN = Ranking(QUERY, np.array([2, 0]), {"scores": np.arange(4.0)})
+JUDGED = QuerySet(np.eye(2), np.array([0, 2]), np.array([0, 1]), ["a"], contexts=np.ones((1, 2)))[0]
+NOUNS = [
+    *(QUERY.context, QUERY, QUERY.take(np.array([3]))),
+    *(SHOWN, Feedback(SHOWN, np.array([True, False]))),
+    *(JUDGED, JUDGED.query, JUDGED.query.context),
+]
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: type(noun).__name__)
+def test_nouns_are_frozen_however_they_are_made(noun: Any) -> None:
+    assert type(noun) in {Context, Query, Ranking, Feedback, JudgedQuery}
+    for each in fields(noun):
+        with pytest.raises(FrozenInstanceError):
+            setattr(noun, each.name, None)
+    for again in (copy.copy(noun), replace(noun), pickle.loads(pickle.dumps(noun))):
+        assert repr(again) == repr(noun)
+
+
+def test_the_evidence_of_a_ranking_is_its_own() -> None:
+    given = {"scores": np.arange(4.0)}
+    shown, bare = Ranking(QUERY, np.array([2, 0]), evidence=given), Ranking(query=QUERY, order=np.array([1]))
+    given["owners"] = np.zeros(2)
+    assert (list(shown.evidence), list(bare.evidence)) == (["scores"], [])
+    with pytest.raises(RankingError, match="evidence 'owners' in its own rankings, found nothing"):
+        _ = bare.evidence["owners"]
 
 
 def test_candidates_without_features_are_known_by_their_names() -> None:

@@ -18,8 +18,6 @@ from rankloop.types import NOBODY, Context, FloatArray, IntArray, Query, log_ran
 ROW_COLUMNS = ("features", "relevance", "doc_ids", "groups", "caller_scores")  # one entry for each document
 QUERY_COLUMNS = ("ids", "contexts")  # one entry for each query
 
-view_context = unchecked(Context)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedQuery:
@@ -27,6 +25,9 @@ class JudgedQuery:
 
     query: Query
     relevance: IntArray  # [n_docs], 0 = not relevant
+
+
+view_context, judge_query = unchecked(Context), unchecked(JudgedQuery)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +98,7 @@ class QuerySet:
             None if self.caller_log_ranks is None else self.caller_log_ranks[rows],
             None,
         )
-        return JudgedQuery(query, self.relevance[rows])
+        return judge_query(query, self.relevance[rows])
 
     def __iter__(self) -> Iterator[JudgedQuery]:
         return (self[index] for index in range(len(self)))

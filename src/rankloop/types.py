@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from rankloop._unchecked import slot_setter, unchecked
+from rankloop._unchecked import slot_setters, unchecked
 from rankloop.errors import RankingError
 
 FloatArray: TypeAlias = npt.NDArray[np.floating[Any]]
@@ -131,7 +131,7 @@ def _rows(name: str, features: object) -> FloatArray:
 
 
 view_query = unchecked(Query)  # over rows that were checked when the whole was made
-cache_columns = slot_setter(Query, "cached_columns")  # what a policy sees of a query, made once
+*_, cache_columns = slot_setters(Query)  # what a policy sees of a query, made once
 
 
 def log_ranks(scores: FloatArray) -> FloatArray:
@@ -161,7 +161,10 @@ class Evidence(dict[str, Array]):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+NO_EVIDENCE = Evidence()
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Ranking:
     """The list that was shown, with all that `learn` will ever need to know about how it came to be.
 
@@ -171,16 +174,18 @@ class Ranking:
 
     query: Query
     order: IntArray  # [k] rows of query.features, best first
-    evidence: Mapping[str, Array] = field(default_factory=dict)
+    evidence: Mapping[str, Array]
 
-    def __post_init__(self) -> None:
+    def __init__(self, query: Query, order: IntArray, evidence: Mapping[str, Array] = NO_EVIDENCE) -> None:
         """Refuse lists that repeat or invent documents."""
-        shown, n_docs = self.order.tolist(), self.query.n_docs
+        shown, n_docs = order.tolist(), query.n_docs
         if not shown or len(set(shown)) != len(shown) or min(shown) < 0 or max(shown) >= n_docs:
             raise RankingError(
-                f"query {self.query.id!r}: a ranking lists distinct rows of 0..{n_docs - 1}, found {shown}"
+                f"query {query.id!r}: a ranking lists distinct rows of 0..{n_docs - 1}, found {shown}"
             )
-        object.__setattr__(self, "evidence", Evidence(self.evidence))
+        _put_query(self, query)
+        _put_order(self, order)
+        _put_evidence(self, Evidence(evidence))
 
     def __len__(self) -> int:
         return len(self.order)
@@ -192,7 +197,10 @@ class Ranking:
         return [names[row] if names else str(row) for row in self.order.tolist()]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+_put_query, _put_order, _put_evidence = slot_setters(Ranking)
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Feedback:
     """What someone who was shown a ranking gave back: clicks, or grades of the results.
 
@@ -209,22 +217,32 @@ class Feedback:
     signal: Signal = "clicks"
     truly_examined: BoolArray | None = None  # [k] simulated users know, real ones never say
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        ranking: Ranking,
+        reward: Array,
+        judged: BoolArray | None = None,
+        signal: Signal = "clicks",
+        truly_examined: BoolArray | None = None,
+    ) -> None:
         """Refuse what does not cover the list, or is not what the signal says."""
-        if not isinstance(self.reward, np.ndarray):
-            object.__setattr__(self, "reward", np.asarray(self.reward))
-        if self.reward.shape != (len(self.ranking.order),):
-            raise RankingError(
-                f"{len(self.ranking)} positions were shown but feedback covers {self.reward.size}"
-            )
-        if self.signal != "clicks":
-            _check_grades(self.signal, self.reward)
-        elif self.reward.dtype != BOOLEAN:
-            raise RankingError(f"clicks must be booleans, found {self.reward.dtype}")
-        if self.judged is not None:
-            _check_mask("judged", self.judged, self.reward)
-        if self.truly_examined is not None:
-            _check_mask("truly_examined", self.truly_examined, self.reward)
+        if not isinstance(reward, np.ndarray):
+            reward = np.asarray(reward)
+        if reward.shape != (len(ranking.order),):
+            raise RankingError(f"{len(ranking)} positions were shown but feedback covers {reward.size}")
+        if signal != "clicks":
+            _check_grades(signal, reward)
+        elif reward.dtype != BOOLEAN:
+            raise RankingError(f"clicks must be booleans, found {reward.dtype}")
+        if judged is not None:
+            _check_mask("judged", judged, reward)
+        if truly_examined is not None:
+            _check_mask("truly_examined", truly_examined, reward)
+        _put_ranking(self, ranking)
+        _put_reward(self, reward)
+        _put_judged(self, judged)
+        _put_signal(self, signal)
+        _put_truly_examined(self, truly_examined)
 
     @property
     def clicks(self) -> BoolArray:
@@ -276,6 +294,9 @@ class Feedback:
             return int(self.reward.size)
         clicked = self.reward.nonzero()[0]
         return min(int(clicked[-1]) + 1 + beyond, self.reward.size) if clicked.size else 0
+
+
+_put_ranking, _put_reward, _put_judged, _put_signal, _put_truly_examined = slot_setters(Feedback)
 
 
 def _check_mask(name: str, mask: Array, reward: Array) -> None:
