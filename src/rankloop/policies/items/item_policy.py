@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -102,7 +103,7 @@ class GradedItemPolicy(ItemPolicy):
         del n_features
         return None
 
-    @property
+    @cached_property
     def highest_gain(self) -> float:
         """What an item of the highest grade is worth."""
         return float(self.gain_of(np.array(self.top_grade)))
@@ -132,14 +133,15 @@ class MeanGradePolicy(GradedItemPolicy):
         """Count every grade that is known."""
         grades, known = feedback.graded()
         seen = known.nonzero()[0]
-        highest = grades[seen].max(initial=0.0)
-        if highest > self.top_grade:
+        found = grades[seen]
+        if np.count_nonzero(found > self.top_grade):
+            highest = found.max()
             raise RankingError(
                 f"expected grades of at most top_grade={self.top_grade:g}, found {highest:g}: give the "
                 f"policy the highest grade there is, as in {type(self).__name__}(top_grade={highest:g})"
             )
         items = self.add_candidates(feedback.ranking.query)[feedback.ranking.order[seen]]
-        shares = np.maximum(self.gain_of(grades[seen]) / self.highest_gain, 0.0)
+        shares = np.maximum(self.gain_of(found) / self.highest_gain, 0.0)
         self.totals, self.counts = self.totals.copy(), self.counts.copy()
         np.add.at(self.totals, items, shares)
         np.add.at(self.counts, items, 1)
