@@ -57,10 +57,10 @@ class AccountRule:
                 f"use pages=split_into_pages({len(self.views)}, {len(self.ahead)})"
             )
 
-    def off(self, received: IntArray | FloatArray, p: int) -> FloatArray:
-        """How far each account is off after `p` positions that gave so much to each group, [m]."""
-        off: FloatArray = np.abs(self.ahead + received - self.due(p))
-        return off
+    def off(self, received: IntArray | FloatArray, p: int) -> float:
+        """How far the worst account is off after `p` positions that gave so much to each group."""
+        off: list[float] = np.abs(self.ahead + received - self.due(p)).tolist()
+        return max(off)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,19 +131,19 @@ def merge_fairly(
     found = Beginning(TemplateCosts.start(split_by_group(drawn, groups, k, m), certain), [], 0, np.zeros(m))
     for parts in rule.pages:
         found = merge.settle_page(found, parts)
-    is_within = bool(rule.off(found.received, k).max() <= rule.tolerance)
+    is_within = bool(rule.off(found.received, k) <= rule.tolerance)
     return FairList(np.array(found.order), found.received.astype(np.int64), found.violated_orders, is_within)
 
 
 def _check_candidates(drawn: IntArray, groups: IntArray, certain: BoolArray, k: int, m: int) -> None:
-    n, rows = len(groups), drawn.tolist()
+    n, are_rows = len(groups), drawn.dtype.kind in "iu"
+    rows = sorted(set(drawn.tolist())) if are_rows else []
     if certain.shape != (n, n) or certain.dtype != BOOLEAN or not set(groups.tolist()).issubset(range(m)):
         raise RankingError(
             f"every candidate needs a group from 0 to {m - 1}, and every two say whether their order is "
             f"certain, found groups {groups} and certain orders of {certain.dtype} and shape {certain.shape}"
         )
-    are_rows = drawn.dtype.kind in "iu" and (not rows or (min(rows) >= 0 and max(rows) < n))
-    if not are_rows or not k <= len(set(rows)) == len(rows):
+    if not are_rows or not k <= len(rows) == len(drawn) or (rows and not 0 <= rows[0] <= rows[-1] < n):
         raise RankingError(
             f"a list of {k} needs as many different candidates drawn, of 0 to {n - 1}, found {drawn}"
         )
@@ -261,4 +261,4 @@ class _Merge:
         return begun.rest.after(counts.tolist()) if end < len(self.rule.views) else begun.rest
 
     def _off(self, found: Beginning) -> float:
-        return float(self.rule.off(found.received, len(found.order)).max())
+        return self.rule.off(found.received, len(found.order))

@@ -33,7 +33,8 @@ class TemplateCosts:
     def compute(self, templates: Templates) -> FloatArray:
         """Count the certain orders that each template violates, [t]; infinite if it cannot be filled."""
         costs: FloatArray = templates.paths @ self._steps(templates).astype(np.float32)
-        costs[costs > EMPTY / 2] = np.inf
+        if min(map(len, self.queues)) < templates.groups.shape[1]:
+            costs[costs > EMPTY / 2] = np.inf
         return costs
 
     def compute_next(self) -> FloatArray:
@@ -63,9 +64,10 @@ class TemplateCosts:
             cost[group, : len(next_ones)] = self.missing[next_ones]
         flat = rows.ravel()
         above = np.zeros((m, length + 1, m * length))  # [h, b, d]: how many of h's first b belong above d
-        self.certain[flat[:, None], flat].reshape(m, length, -1).cumsum(axis=1, out=above[:, 1:])
+        pairs = self.certain[flat[:, None], flat].reshape(m, length, -1)
+        np.add.accumulate(pairs, axis=1, out=above[:, 1:])
         found: FloatArray = cost.ravel()[templates.taken]
-        found -= above.ravel()[templates.above].sum(axis=0)
+        found -= above.take(templates.above).sum(axis=0)
         return found
 
 
