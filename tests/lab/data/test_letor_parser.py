@@ -24,7 +24,13 @@ numbers = st.one_of(
     decimals,
     st.floats(-1e38, 1e38).map(repr),
     st.integers(-(10**18), 10**18).map(str),
-    st.sampled_from(["0", "-0.0", "1", ".5", "5."]),
+    st.sampled_from(["0", "-0", "-0.0", "1", ".5", "5."]),
+)
+json_numbers = st.one_of(
+    st.floats(-1e38, 1e38).map(repr),
+    st.floats(-1e38, 1e38).map("{:.20e}".format),
+    st.integers(-(10**25), 10**25).map(str),
+    st.sampled_from(["-0", "-0.0", "1E2", "1e-400"]),
 )
 rows = st.tuples(
     st.integers(0, 4),
@@ -35,6 +41,7 @@ rows = st.tuples(
 )
 ODD_WORDS = """
 1:2 2:-.5 3:1e39 4:nan 5:-inf 6:1.2.3 7:1_0 8:1-2 9:0x1 10:1e 11:+5 1e0:5 1.:5 -1:5 +1:5 0:1 10001:1 003:1
+-0 -0:1 8:-0 1:2,3 1,2:3 1:,2 , [1] 1:[2] 1:null true 1:"2"
 :5 5: : :: 1:2:3 1::2 1 nan qid:1 a1:2 é1:2 1:é # ٣:1 inf:1 1:nan(1)
 """
 odd_words = st.sampled_from(
@@ -74,12 +81,23 @@ def test_well_formed_lines_are_read_exactly(drawn: list[tuple[int, str, dict[int
 
 
 @exactly
-@given(st.lists(st.text("01 25:.-+eqid#\t_\0x\r\v\x1cé\xa0", max_size=30), min_size=1, max_size=4))
+@given(st.lists(st.dictionaries(st.integers(1, 12), json_numbers, max_size=6), min_size=1, max_size=8))
+def test_numbers_as_json_spells_them_are_read_exactly(drawn: list[dict[int, str]]) -> None:
+    texts = [" ".join(f"{index}:{value}" for index, value in row.items()) for row in drawn]
+    assert_agrees([f"0 qid:1 {text}".encode() for text in texts])
+
+
+@exactly
+@given(st.lists(st.text("01 25:.-+,eqid#\t_\0x\r\v\x1cé\xa0", max_size=30), min_size=1, max_size=4))
 @example(["0 qid:1 1e2:5"])
 @example(["1:2 3"])
 @example(["1 2:3:4"])
 @example(["1:1-2 3:"])
 @example(["1:2 5 3:"])  # as many numbers as two pairs have
+@example(["1:2,5 3:4", "1:2 3:4,5"])
+@example(["1:2,3:4"])
+@example(["1:2,, 3:4"])
+@example(["1:2, 3:4"])
 @example(["1:\t2"])
 @example([""])
 def test_random_tails_are_read_or_refused_as_defined(drawn: list[str]) -> None:
@@ -105,3 +123,4 @@ def test_numbers_of_any_length_are_rounded_as_float_rounds(digits: int) -> None:
     texts = [text, f"-{text}", f"0.{text}", f"{text}.", f".{text}", f"{text}.5", f"{text}e-9"]
     _, values = read_pairs(" ".join(f"1:{each}" for each in texts).encode(), len(texts))
     assert values.tolist() == [float(each) for each in texts]
+    assert [read_pairs(f"1:{each}".encode(), 1)[1].item() for each in texts] == values.tolist()

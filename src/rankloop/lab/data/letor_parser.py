@@ -1,7 +1,8 @@
 """The LETOR format, a chunk of lines at a time.
 
 A line is `<grade> qid:<query> <feature>:<number> ... [# comment]`, its words separated by white space.
-NumPy reads the numbers; the text around them is checked as bytes.
+The numbers are read as a JSON list where they are spelled like one, and by NumPy where not; the text around
+them is checked as bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MAX_FEATURE = 10_000  # rows are stored densely, so a stray index must not cost 
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 WHOLE = re.compile(r"[0-9]+")
 TO_SPACES = bytes.maketrans(b"\t\n\v\f\r", b"     ")
-COLON_TO_SPACE = bytes.maketrans(b":", b" ")
+COLON_TO_SPACE, TO_COMMAS = bytes.maketrans(b":", b" "), bytes.maketrans(b": ", b",,")
 
 
 class Malformed(Exception):
@@ -119,19 +120,50 @@ def read_pairs(text: bytes, count: int) -> tuple[FloatArray, FloatArray]:
     [[1.0, 3.0], [0.5, 100.0]]
     """
     text = b" %b " % text.translate(TO_SPACES)
-    if text.translate(None, b"0123456789").count(b" :") != count or b" :" in text or b": " in text:
+    if text.translate(None, b"0123456789").count(b" :") != count:
         raise Malformed
-    if not count and text.isspace():
-        return np.empty(0), np.empty(0)
-    try:
-        with warnings.catch_warnings():  # a text that NumPy cannot read is a warning now and will be an error
-            warnings.simplefilter("error", DeprecationWarning)
-            numbers = np.fromstring(text.translate(COLON_TO_SPACE), np.float64, sep=" ")
-    except (DeprecationWarning, ValueError):
-        raise Malformed from None
+    numbers = read_json_numbers(text)
+    if numbers is None:
+        numbers = read_numbers(text)
     if numbers.size != 2 * count:
         raise Malformed
     return numbers[0::2], numbers[1::2]
+
+
+def read_json_numbers(text: bytes) -> FloatArray | None:
+    """Read the numbers between single spaces and colons, or None if JSON does not spell them so.
+
+    With commas between them they are a JSON list, which msgspec reads in a third of NumPy's time. JSON lacks
+    `.5`, `1.`, `+1` and `07`, and takes `-0` for a whole number, which has no sign.
+
+    >>> read_json_numbers(b" 1:0.5 3:1e2 ").tolist(), read_json_numbers(b" 1:.5 ")
+    ([1.0, 0.5, 3.0, 100.0], None)
+    """
+    import msgspec  # noqa: PLC0415 - importing the lab needs NumPy and SciPy alone
+
+    if b"-" in text and b"-0 " in text:
+        return None
+    try:
+        numbers = msgspec.json.decode(b"[%b]" % text.strip().translate(TO_COMMAS), type=list[float])
+    except msgspec.DecodeError:
+        return None
+    return np.fromiter(numbers, np.float64, len(numbers))
+
+
+def read_numbers(text: bytes) -> FloatArray:
+    """Read the numbers between spaces and colons, as NumPy does.
+
+    >>> read_numbers(b" 1:.5  3:+1e2 ").tolist()
+    [1.0, 0.5, 3.0, 100.0]
+    """
+    if b" :" in text or b": " in text:
+        raise Malformed
+    try:
+        with warnings.catch_warnings():  # a text that NumPy cannot read is a warning now and will be an error
+            warnings.simplefilter("error", DeprecationWarning)
+            return np.fromstring(text.translate(COLON_TO_SPACE), np.float64, sep=" ")
+    except (DeprecationWarning, ValueError):
+        raise Malformed from None
 
 
 def explain_malformed(lines: Lines, *, max_feature: int = MAX_FEATURE) -> DataError:
