@@ -98,7 +98,7 @@ def _unguarded(
     """Some lists outside of the tolerance, up to ten long, that no guardrail had changed."""
     guarded = {
         each.seq
-        for each in store.read_decisions(ranker, kind="settings")
+        for each in store.read_decisions(ranker, kinds=("settings",))
         if each.body["settings"]["max_displacement"] is not None
     }
     found = [

@@ -97,7 +97,7 @@ def test_the_mode_survives_a_restart(tmp_path: Path) -> None:
         service.set_mode("shop", "frozen", reason="a bad feeling")
     with SqliteStore(tmp_path / "log.db") as store:
         assert make(store).mode("shop") == "frozen"
-        assert store.read_decisions("shop", kind="mode")[-1].body["reason"] == "a bad feeling"
+        assert store.read_decisions("shop", kinds=("mode",))[-1].body["reason"] == "a bad feeling"
 
 
 def test_unknown_modes_are_refused(store: Store) -> None:

@@ -49,7 +49,7 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
     shown = [each for each in store.read_impressions(ranker) if each.exposure is not None]
     carried = [
         (account, group, given - due - lapsed)
-        for decision in store.read_decisions(ranker, kind="retain")
+        for decision in store.read_decisions(ranker, kinds=("retain",))
         for account, group, _, _, given, due, lapsed in decision.body.get("exposure", ())
     ]
     for each in shown:

@@ -59,8 +59,8 @@ class PlainPast:
         retired: frozenset[int],
         targets: set[int],
     ) -> Fold:
-        retained = self.store.read_decisions(self.ranker, kind="retain")
-        deleted = self.store.read_decisions(self.ranker, kind="delete")
+        retained = self.store.read_decisions(self.ranker, kinds=("retain",))
+        deleted = self.store.read_decisions(self.ranker, kinds=("delete",))
         if not retained:
             fold = Fold(
                 self.ranker,
@@ -93,7 +93,7 @@ class PlainPast:
 
     def _returned_to(self) -> set[int]:
         """Under other rules there is no other way to an earlier model than to keep it on the way."""
-        return {int(each.body["to"]) for each in self.store.read_decisions(self.ranker, kind="rollback")}
+        return {int(each.body["to"]) for each in self.store.read_decisions(self.ranker, kinds=("rollback",))}
 
 
 def plain_fold(service: ServiceFacade, ranker: str = "shop") -> Fold:

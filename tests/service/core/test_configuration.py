@@ -63,7 +63,7 @@ def test_a_flush_that_could_not_be_written_down_closes_no_list(
     with pytest.raises(StoreError):
         service.flush("shop")
     assert store.faults.struck == 1
-    assert not store.read_decisions("shop", kind="flush")
+    assert not store.read_decisions("shop", kinds=("flush",))
     assert verdict(service, shown) == "accepted"
 
 
@@ -118,8 +118,8 @@ def test_a_request_that_is_refused_for_its_features_adds_none(features: int, con
     asks = {f"age {number}": 1.0 for number in range(context)}
     with pytest.raises(RequestError, match="max_features"):
         service.rank(candidates, ranker="shop", context=asks)
-    assert not service.store.read_decisions("shop", kind="schema")
-    assert not service.store.read_decisions("shop", kind="context")
+    assert not service.store.read_decisions("shop", kinds=("schema",))
+    assert not service.store.read_decisions("shop", kinds=("context",))
 
 
 # two services on one file
@@ -306,7 +306,7 @@ def test_the_schema_of_every_entry_can_be_read_back() -> None:
         service.create("shop", RULES)
         shown_by(service, "price")
         shown_by(service, "price", "age")
-        added = store.read_decisions("shop", kind="schema")
+        added = store.read_decisions("shop", kinds=("schema",))
         names = [
             configuration_at(store, "shop", DECIDED_STATES, POLICIES, seq=each.seq - 1).schema.names
             for each in added

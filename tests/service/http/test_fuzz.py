@@ -125,7 +125,7 @@ def size(live: Live) -> int:
     write(store, lambda transaction: transaction.time(0))
     assert not live.context.service.health().rankers["default"].unlogged
     tables = ("events", "decisions", "impressions")  # counted where they are: every example asks twice
-    return sum(store._rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables)
+    return sum(store.source.run(f"SELECT count(*) FROM {table}")[0][0] for table in tables)
 
 
 def check(live: Live, answer: httpx.Response, before: int) -> None:

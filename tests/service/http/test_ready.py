@@ -7,10 +7,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -94,12 +94,10 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
     class Troubled(TemporaryStore):
         broken = False
 
-        def read_decisions(
-            self, ranker: str, *, kind: str | None = None, after: int = 0
-        ) -> Sequence[Decision]:
+        def read_decisions(self, ranker: str | None = None, **chosen: Any) -> list[Decision]:
             if self.broken:
                 raise StoreError("cannot be read")
-            return super().read_decisions(ranker, kind=kind, after=after)
+            return super().read_decisions(ranker, **chosen)
 
     store = Troubled()
     with ServiceFacade(store, background=True) as service, alive(service) as live:
@@ -127,10 +125,10 @@ def test_an_error_of_learning_is_counted_and_passes() -> None:
 class KeysUnreadable(TemporaryStore):
     """A store whose entries about the service cannot be read."""
 
-    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
+    def read_decisions(self, ranker: str | None = None, **chosen: Any) -> list[Decision]:
         if ranker == SERVICE:
             raise StoreError("this page is damaged")
-        return super().read_decisions(ranker, kind=kind, after=after)
+        return super().read_decisions(ranker, **chosen)
 
 
 def test_a_service_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def test_lists_of_a_log_that_is_being_learned_again_can_be_made_again(forgotten:
     knew = service.model("shop").version
     decision, _ = remove_people(store, [once], clock=clock.now, said={})
     assert decision is not None
-    first = store.read_decisions("shop", kind="delete")[0].body["first"]
+    first = store.read_decisions("shop", kinds=("delete",))[0].body["first"]
     assert first <= knew
     for each in (service, follower):  # they hear of it, and have learned nothing anew
         each.ranker("shop").refresh()
@@ -244,7 +244,7 @@ def test_every_list_around_a_deletion_beside_a_busy_learner_can_be_made_again(tm
             service.flush("shop")
             service.delete_people([OTTO])
             shown = ask_for_lists(service, 50)
-        (deleted,) = store.read_decisions("shop", kind="delete")
+        (deleted,) = store.read_decisions("shop", kinds=("delete",))
         assert all(not deleted.body["first"] <= each.provenance.model < deleted.seq for each in shown)
         assert list(verify(store, DECIDED_STATES, POLICIES)) == []
 

@@ -109,8 +109,8 @@ def test_a_clock_that_is_right_costs_nothing(tmp_path: Path) -> None:
         for number in range(10):
             now = 1000.0 + number - 0.5 * (number % 2)  # as several threads read it
             write(store, lambda job: tell(job, now, number, writes=True))  # noqa: B023
-            assert store._rows("SELECT anchor_at, anchor_clock FROM head") == [(None, None)]
+            assert store.source.run("SELECT anchor_at, anchor_clock FROM head") == [(None, None)]
         write(store, lambda transaction: transaction.time(0.0))
-        assert store._rows("SELECT anchor_at, anchor_clock FROM head") == [(1008.5, 0.0)]
+        assert store.source.run("SELECT anchor_at, anchor_clock FROM head") == [(1008.5, 0.0)]
         write(store, lambda transaction: transaction.time(5000.0))
-        assert store._rows("SELECT anchor_at, anchor_clock FROM head") == [(None, None)]
+        assert store.source.run("SELECT anchor_at, anchor_clock FROM head") == [(None, None)]

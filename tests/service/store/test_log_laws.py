@@ -73,12 +73,20 @@ def test_events_and_decisions_come_back(store: Store) -> None:
     put(store, Decision(at=14.0, ranker=SERVICE, kind="key", body={"name": "anna"}))
     assert list(store.read_events("shop")) == [event(seq=1)], "an event comes back"
     assert store.read_decisions("shop")[0].body == DECISION.body, "a decision comes back"
-    assert list(store.read_decisions("shop", kind="rollback")) == [], "decisions of another kind are left out"
+    assert list(store.read_decisions("shop", kinds=("rollback",))) == [], (
+        "decisions of another kind are left out"
+    )
     assert list(store.read_decisions("shop", after=2)) == [], "decisions up to an entry are left out"
     assert list(store.list_rankers()) == ["news", "shop"], "rankers are those with decisions, by name"
     assert [each.seq for each in store.read_decisions(SERVICE)] == [5], "decisions about the service are kept"
     assert [each.seq for each in store.read_events(None)] == [1, 4], "without a ranker, events of all"
-    assert [each.seq for each in store.find_events(query_id="q1")] == [1, 4], "events are found by their list"
+    put(
+        store,
+        impression(query_id="q1"),
+        event(event_id="e3", list_seq=6),
+        event(event_id="e4", list_seq=None),
+    )
+    assert [each.seq for each in store.find_events(query_id="q1")] == [7, 8], "events are found by their list"
     put(store, event(event_id="e2", verdict="duplicate"), event(event_id="o'3", verdict="orphan"))
     found = [each.ranker for each in store.find_events(["e2", "o'3", "nobody's", EVENT.event_id])]
     assert found == ["shop", "news"], "events that have found their lists are found by their ids"

@@ -25,23 +25,31 @@ def _fill(store: Store) -> None:
 def test_what_tells_of_a_person_is_found(store: Store) -> None:
     """By client, session or user: their lists, their events, and the events of their lists."""
     _fill(store)
-    found = store.find_person_entries(OTTO)
+    found = store.find_person_entries([OTTO])
     assert [(each.seq, each.name) for each in found.lists] == [(1, "q1")], "lists are found by client"
     assert [each.name for each in found.events] == ["e1", "e2", "e4"], (
         "events are found, and those of the lists"
     )
     assert [each.ranker for each in found.events] == ["shop", "shop", ""], "also events of no ranker"
-    later = store.find_person_entries(OTTO, after=3)
+    later = store.find_person_entries([OTTO], after=3)
     assert ([*later.lists], [each.name for each in later.events]) == ([], ["e2", "e4"]), "after an entry"
-    assert [each.name for each in store.find_person_entries(Person(user="otto")).lists] == ["q2"], (
+    assert [each.name for each in store.find_person_entries([Person(user="otto")]).lists] == ["q2"], (
         "lists are found by user"
     )
-    either = store.find_person_entries(Person(session_id="s2", client_id="otto"))
+    either = store.find_person_entries([Person(session_id="s2", client_id="otto")])
     assert [each.name for each in either.lists] == ["q1", "q2"], "whoever has one of the ids is meant"
-    nobody = store.find_person_entries(Person())
+    nobody = store.find_person_entries([Person()])
     assert (list(nobody.lists), list(nobody.events)) == ([], []), "an empty id is nobody's"
-    inside = write(store, lambda transaction: transaction.find_person_entries(OTTO))
+    inside = write(store, lambda transaction: transaction.find_person_entries([OTTO]))
     assert inside == found, "a job finds the same"
+    put(store, event(event_id="e5", query_id="q1", list_seq=1, client_id=""))
+    put(store, event(event_id="e6", query_id="q1", ranker="", verdict="orphan", client_id=""))
+    later = store.find_person_entries([OTTO], after=7, found=found)
+    assert ([*later.lists], [each.name for each in later.events]) == ([], ["e5", "e6"]), (
+        "later events of lists that were found before"
+    )
+    both = store.find_person_entries([OTTO, Person(user="otto")])
+    assert [each.name for each in both.lists] == ["q1", "q2"], "of several people, in one look"
 
 
 def test_what_is_erased_is_gone(store: Store) -> None:
@@ -50,7 +58,7 @@ def test_what_is_erased_is_gone(store: Store) -> None:
     before = list(store.read_totals("shop"))
 
     def job(transaction: Transaction) -> int:
-        found = transaction.find_person_entries(OTTO)
+        found = transaction.find_person_entries([OTTO])
         gone = transaction.remove_entries(
             lists=[each.seq for each in found.lists], events=[each.seq for each in found.events]
         )
@@ -61,7 +69,7 @@ def test_what_is_erased_is_gone(store: Store) -> None:
         return gone
 
     assert write(store, job) == 4, "how many entries were erased"
-    left = store.find_person_entries(OTTO)
+    left = store.find_person_entries([OTTO])
     assert (list(left.lists), list(left.events)) == ([], []), "nothing tells of the person any more"
     assert store.find_impression("q1") is None, "a list that was erased is not there"
     assert [each.seq for each in store.read_entries("shop")] == [5, 7, 8], "the others keep their numbers"

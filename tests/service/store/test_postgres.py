@@ -54,7 +54,7 @@ def store(postgres: Cluster) -> Iterator[PostgresStore]:
 def cut_off(store: PostgresStore) -> None:
     """End the store's connections from outside, as a network or an administrator does."""
     with connect(store._url) as other:
-        for pid in (each.info.backend_pid for each in (store._writer, *store._idle)):
+        for pid in (each.info.backend_pid for each in (store._writer, *store.source.idle)):
             other.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
 
 
@@ -63,7 +63,7 @@ def test_what_is_acknowledged_is_synchronous(postgres: Cluster) -> None:
     careless = postgres.url().replace("options=", "options=-csynchronous_commit%3Doff%20")
     with PostgresStore(careless) as store:
         assert store._writer.execute("SHOW synchronous_commit").fetchone() == ("on",)
-        assert store._rows("SHOW synchronous_commit") == [("off",)]  # of those who only read
+        assert store.source.run("SHOW synchronous_commit") == [("off",)]  # of those who only read
 
 
 def test_what_waits_is_written_in_one_transaction(store: PostgresStore) -> None:
@@ -166,10 +166,10 @@ def test_partitions_come_and_go_and_nobody_can_tell(
     for ranker in ("shop", "news"):
         pairs = zip(store.read_impressions(ranker), plain.read_impressions(ranker), strict=True)
         assert all(one.seq == other.seq and same(one, other) for one, other in pairs)
-    ranges = store._rows("SELECT first, past FROM partitions ORDER BY first")
+    ranges = store.source.run("SELECT first, past FROM partitions ORDER BY first")
     assert ranges[0][0] > 1, "no partition was dropped"
     assert len(ranges) > 3
-    tables = store._rows(
+    tables = store.source.run(
         "SELECT count(*) FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE relkind = 'r'"
         " AND relnamespace = current_schema()::regnamespace"
     )
@@ -185,9 +185,9 @@ def test_a_partition_whose_job_failed_is_made_again(store: PostgresStore) -> Non
 
     with pytest.raises(ZeroDivisionError):
         write(store, fails)
-    assert store._rows("SELECT count(*) FROM partitions") == [(0,)]
+    assert store.source.run("SELECT count(*) FROM partitions") == [(0,)]
     assert put(store, EVENT, event(seq=10**9, event_id="e2"), event(event_id="e3")) == [1, 10**9, 10**9 + 1]
-    assert store._rows("SELECT count(*) FROM partitions") == [(2,)]
+    assert store.source.run("SELECT count(*) FROM partitions") == [(2,)]
 
 
 def test_a_lost_connection_is_told_and_made_again(store: PostgresStore) -> None:
@@ -336,7 +336,7 @@ def test_snapshots_share_blocks_and_damage_is_seen(store: PostgresStore) -> None
         keep(store, seq=seq, at=float(seq), arrays=arrays)
     kept = [seq for seq, _ in store.list_snapshots("shop")]
     used = "SELECT count(*), count(DISTINCT block), (SELECT count(*) FROM blocks) FROM snapshot_blocks"
-    ((_, distinct, stored),) = store._rows(used)
+    ((_, distinct, stored),) = store.source.run(used)
     assert distinct == stored == len(kept) + 2  # four slots each: one changes, one was full, one is empty
     of_the_last = "SELECT block FROM snapshot_blocks GROUP BY block HAVING min(seq) = 11"
     store._writer.execute(f"UPDATE blocks SET data = '\\x00' WHERE digest IN ({of_the_last})")
@@ -379,7 +379,7 @@ def test_analyze_keeps_no_values_about_people(store: PostgresStore) -> None:
     put(store, *(event(event_id=f"e{n}", client_id="anna", source="hash") for n in range(50)))
     keep(store, seq=1, at=1.0)
     store._writer.execute("ANALYZE")
-    kept = store._rows(
+    kept = store.source.run(
         "SELECT DISTINCT attname FROM pg_stats WHERE schemaname = current_schema()"
         " AND tablename ~ '^(impressions|payloads|events|decisions|snapshots|blocks|snapshot_blocks)'"
     )

@@ -44,7 +44,9 @@ def test_old_snapshots_are_thinned(store: Store) -> None:
     for seq in range(10, 400, 10):
         keep(store, seq=seq, at=float(seq), arrays={})
         left.append(seq)
-        gone = superfluous(left, protected=protected_by(store.read_decisions("shop", kind="retain"), left))
+        gone = superfluous(
+            left, protected=protected_by(store.read_decisions("shop", kinds=("retain",)), left)
+        )
         left = [each for each in left if each not in gone]
     assert {20, 30} <= set(left), "the base and the next snapshot are protected"
     assert [seq for seq, _ in store.list_snapshots("shop")] == left, "old snapshots are thinned"

@@ -70,7 +70,7 @@ def state(step: int) -> dict[str, Array]:
 def test_snapshots_share_what_did_not_change(sqlite: SqliteStore) -> None:
     for step in range(1, 6):
         keep(sqlite, seq=step, at=float(step), arrays=state(step))
-    blocks, stored = sqlite._rows(
+    blocks, stored = sqlite.source.run(
         "SELECT (SELECT count(*) FROM blocks), (SELECT sum(length(data)) FROM blocks)"
     )[0]
     assert blocks == 1 + 5  # four slots each: one that is empty, and one that was written at each step
@@ -91,12 +91,12 @@ def test_blocks_go_with_the_last_snapshot_that_has_them(sqlite: SqliteStore) -> 
     for seq in range(1, 200):
         keep(sqlite, seq=seq, at=0.0, arrays={"own": rng.random(10_000), "common": common})
     kept = len(sqlite.list_snapshots("shop"))
-    assert sqlite._rows("SELECT count(DISTINCT block) FROM snapshot_blocks") == sqlite._rows(
+    assert sqlite.source.run("SELECT count(DISTINCT block) FROM snapshot_blocks") == sqlite.source.run(
         "SELECT count(*) FROM blocks"
     )
-    assert sqlite._rows("SELECT count(*) FROM blocks") == [(2 * kept + 3,)]
+    assert sqlite.source.run("SELECT count(*) FROM blocks") == [(2 * kept + 3,)]
     keep(sqlite, seq=199, at=0.0, arrays={})  # in place of the newest
-    assert sqlite._rows("SELECT count(*) FROM blocks") == [(2 * kept + 1,)]
+    assert sqlite.source.run("SELECT count(*) FROM blocks") == [(2 * kept + 1,)]
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_sums_are_those_of_a_recount(store: Database, seed: int) -> None:
                     other[2 + len(sums.keys) :], rel=1e-9, abs=1e-12
                 )
 
-    store._read_state(check)
+    store.source.read(check)
 
 
 @pytest.mark.parametrize("summing", [True, False])
@@ -194,7 +194,7 @@ def test_a_click_on_a_list_that_was_summed_is_in_the_sums_at_once(store: Databas
     lists = [impression(at=1.0, query_id=f"q{number}") for number in range(3 << SMALL)]
     write(store, lambda transaction: transaction.append_all(lists))
     write(store, sum_up)
-    assert store._read_state(find_summed) == 3, "nothing else is summed"
+    assert store.source.read(find_summed) == 3, "nothing else is summed"
     for position, verdict in ((4, "accepted"), (2, "late"), (1, "ignored")):
         done = event(event_id=f"e{position}", list_seq=700, position=position, verdict=verdict)
         write(store, lambda transaction, done=done: transaction.append(done))  # type: ignore[misc]
@@ -212,10 +212,10 @@ def test_buckets_that_are_not_whole_are_not_summed(store: Database) -> None:
 
     write(store, fill)
     write(store, sum_up)
-    assert store._read_state(find_summed) == 1, "the next entry is of another bucket"
+    assert store.source.read(find_summed) == 1, "the next entry is of another bucket"
     write(store, lambda transaction: transaction.append(event(event_id="next", list_seq=None)))
     write(store, sum_up)
-    assert store._read_state(find_summed) == 1, "the second bucket has one entry so far"
+    assert store.source.read(find_summed) == 1, "the second bucket has one entry so far"
 
 
 def test_nothing_is_left_of_what_was_removed(store: Database) -> None:
@@ -224,7 +224,7 @@ def test_nothing_is_left_of_what_was_removed(store: Database) -> None:
     write(store, sum_up)
     write(store, lambda transaction: transaction.remove_entries(lists=[1], events=[9999]))
     for table in ("list_sums", "event_sums"):
-        assert store._read_state(partial(read_all, table)) == []
+        assert store.source.read(partial(read_all, table)) == []
 
 
 def read_all(table: str, run: Run) -> list[Any]:

@@ -213,7 +213,7 @@ class History:
 
         Models from before it that are returned to later are rebuilt, and searches under a promise counted.
         """
-        settings = self.store.read_decisions(self._ranker, kind="settings", after=fold.position)
+        settings = self.store.read_decisions(self._ranker, kinds=("settings",), after=fold.position)
         created = 0 if fold.position else 1  # with the first settings there is nothing to learn again
         again = [each.seq for each in settings[created:] if each.seq < until and each.body.get("relearn")]
         if not again:
@@ -252,7 +252,7 @@ class History:
     def forgotten(self, until: int) -> dict[str, int]:
         """The events that were forgotten before an entry, each with the decision that did so first."""
         found = dict[str, int]()
-        for each in self.store.read_decisions(self._ranker, kind="forget"):
+        for each in self.store.read_decisions(self._ranker, kinds=("forget",)):
             if each.seq < until:
                 found = {**dict.fromkeys(each.body["events"], each.seq), **found}
         return found
@@ -284,7 +284,7 @@ class History:
 
     def returned_to(self, until: int, *, after: int = 0) -> set[int]:
         """The entries to which rollbacks between two others return."""
-        rollbacks = self.store.read_decisions(self._ranker, kind="rollback", after=after)
+        rollbacks = self.store.read_decisions(self._ranker, kinds=("rollback",), after=after)
         return {int(each.body["to"]) for each in rollbacks if each.seq < until}
 
     def configuration(self, seq: int | None = None) -> Configuration:
@@ -293,25 +293,25 @@ class History:
 
     def base(self) -> int:
         """The entry at which the log begins, if its beginning was discarded; otherwise 0."""
-        kept = self.store.read_decisions(self._ranker, kind="retain")
+        kept = self.store.read_decisions(self._ranker, kinds=("retain",))
         return int(kept[-1].body["base"]) if kept else 0
 
     def settings(self, version: int) -> RankerSettings:
         """The settings of a version."""
-        decisions = self.store.read_decisions(self._ranker, kind="settings")
+        decisions = self.store.read_decisions(self._ranker, kinds=("settings",))
         body = next(each.body for each in decisions if each.seq == version)
         return RankerSettings.from_json(body["settings"], self.policy_kinds)
 
     def fair(self, version: int) -> FairSettings | None:
         """How exposure was shared by the settings of a version, whatever their policy is."""
-        decisions = self.store.read_decisions(self._ranker, kind="settings")
+        decisions = self.store.read_decisions(self._ranker, kinds=("settings",))
         body = next(each.body for each in decisions if each.seq == version)
         fair = body["settings"].get("fair")
         return None if fair is None else FairSettings.from_json(fair)
 
     def trial(self, number: int) -> Trial:
         """A trial as it was begun."""
-        begun = self.store.read_decisions(self._ranker, kind="trial", after=number - 1)
+        begun = self.store.read_decisions(self._ranker, kinds=("trial",), after=number - 1)
         return Trial.begun(next(each for each in begun if each.seq == number))
 
     def configuration_since(self, *, since: int) -> Configuration:
@@ -319,7 +319,7 @@ class History:
 
         Until then a schema only grows, so that its columns are those of any list since.
         """
-        retired = self.store.read_decisions(self._ranker, kind="retire", after=since)
+        retired = self.store.read_decisions(self._ranker, kinds=("retire",), after=since)
         return self.configuration(retired[0].seq - 1 if retired else None)
 
     def at(self, moment: float) -> int:
@@ -485,7 +485,7 @@ class History:
 
     def _cleared(self) -> int:
         """The newest decision to delete people's data: read before anything that a fold takes in."""
-        deleted = self.store.read_decisions(self._ranker, kind="delete")
+        deleted = self.store.read_decisions(self._ranker, kinds=("delete",))
         return deleted[-1].seq if deleted else 0
 
     @staticmethod

@@ -94,7 +94,7 @@ def _read_deletions(log: Path) -> tuple[Sequence[Decision], bool]:
         return (), True
     try:
         with SqliteStore(log, read_only=True) as store:
-            return store.read_decisions(SERVICE, kind=DELETE), True
+            return store.read_decisions(SERVICE, kinds=(DELETE,)), True
     except StoreError:
         return (), False
 

@@ -231,7 +231,7 @@ def version_of(report: JobReport) -> int:
 def carry_out(ranker: Ranker, store: Store, progress: Progress) -> None:
     """Do a job, or what is left of it; what is wrong with it ends it, all else may be tried again."""
     number, progress.before = progress.number, ranker.refresh().configuration
-    asked = next(each for each in store.read_decisions(ranker.name, kind="job", after=number - 1))
+    asked = next(each for each in store.read_decisions(ranker.name, kinds=("job",), after=number - 1))
     kind, body = asked.body["kind"], asked.body["body"]
     progress.said = {name: asked.body[name] for name in ("by", "reason") if name in asked.body}
     ranker.catch_up()  # one that cannot be read just now says nothing about the job

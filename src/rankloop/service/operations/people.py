@@ -145,7 +145,7 @@ class Deletions:
 
     def reports(self) -> list[Deleted]:
         """Every deletion, the newest first."""
-        return [self.report(each) for each in reversed(self._store.read_decisions(SERVICE, kind=DELETE))]
+        return [self.report(each) for each in reversed(self._store.read_decisions(SERVICE, kinds=(DELETE,)))]
 
     def _write_down(self, transaction: Transaction, due: Sequence[Decision]) -> int:
         body = {"of": [each.seq for each in due]}
@@ -156,7 +156,7 @@ class Deletions:
 def find(store: Store, person: Person) -> PersonReport:
     """What is stored of a person: lists, events, and how many."""
     check_person(person)
-    traces = store.find_person_entries(person)
+    traces = store.find_person_entries([person])
     every = [*traces.lists, *traces.events]
     times = [each.at for each in every]
     return PersonReport(
@@ -172,18 +172,22 @@ def find(store: Store, person: Person) -> PersonReport:
 
 def find_pending(store: Store) -> list[Decision]:
     """Find the deletions whose bytes may still be in the files."""
-    finished = {int(seq) for each in store.read_decisions(SERVICE, kind=ERASED) for seq in each.body["of"]}
-    return [each for each in store.read_decisions(SERVICE, kind=DELETE) if each.seq not in finished]
+    finished = {
+        int(seq) for each in store.read_decisions(SERVICE, kinds=(ERASED,)) for seq in each.body["of"]
+    }
+    return [each for each in store.read_decisions(SERVICE, kinds=(DELETE,)) if each.seq not in finished]
 
 
 def was_deleted(store: Store, query_id: str) -> bool:
     """Whether a list of this id was deleted on request."""
-    return lies_under(query_id, store.read_decisions(SERVICE, kind=DELETE))
+    return lies_under(query_id, store.read_decisions(SERVICE, kinds=(DELETE,)))
 
 
 def backups_before(store: Store, seq: int) -> list[str]:
     """Backups that were made before an entry and are still where they were written; also by halves."""
-    made = (Path(each.body["file"]) for each in store.read_decisions(SERVICE, kind=BACKUP) if each.seq < seq)
+    made = (
+        Path(each.body["file"]) for each in store.read_decisions(SERVICE, kinds=(BACKUP,)) if each.seq < seq
+    )
     return sorted({str(path) for file in made for path in (file, draft_of(file)) if path.exists()})
 
 

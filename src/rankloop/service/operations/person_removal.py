@@ -44,15 +44,14 @@ def remove_people(
 ) -> tuple[Decision | None, RemovedTexts]:
     """Remove all entries that tell of these people; the decision, if there were any, and what they said."""
     check_people(people, said)
-    # the long look, while others write
-    seen = {person: store.find_person_entries(person) for person in people}
-    newest = max((each.seq for found in seen.values() for each in (*found.lists, *found.events)), default=0)
+    head = store.read_head().seq
+    seen = store.find_person_entries(people)  # the long look, while others write
     ids = [value for person in people for _, value in ids_of(person)]
     named = find_written(store, ids)
 
     def job(transaction: Transaction) -> tuple[Decision | None, RemovedTexts]:
-        late = [transaction.find_person_entries(person, after=newest) for person in people]
-        traces = _together([*seen.values(), *late])
+        late = transaction.find_person_entries(people, after=head, found=seen)
+        traces = _together([seen, late])
         if not traces.lists and not traces.events:
             return None, RemovedTexts()
         for decision in named:
@@ -154,12 +153,12 @@ def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces
     """Take people out of what a ranker keeps beside its log; the entry from which to fold that anew."""
     lists = {each.name for each in traces.lists if each.ranker == ranker}
     events = {each.name for each in traces.events if each.ranker == ranker}
-    retained = store.read_decisions(ranker, kind="retain")
+    retained = store.read_decisions(ranker, kinds=("retain",))
     base = int(retained[-1].body["base"]) if retained else 0
     numbers = [each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker]
     first = max(min(numbers), base + 1)
     for kind in ("forget", "job"):
-        for decision in store.read_decisions(ranker, kind=kind):
+        for decision in store.read_decisions(ranker, kinds=(kind,)):
             _amend(transaction, decision, events)
     drop_checkpoint(transaction, ranker)
     transaction.delete_snapshots(ranker, since=first)

@@ -52,7 +52,7 @@ def retired_before(ranker: Ranker, store: Store, names: Iterable[str], key: str)
     number = next((job.number for job in jobs if key and job.key == key and job.kind == "retire"), 0)
     if not number:
         return 0
-    asked, said = store.read_decisions(ranker.name, kind="job", after=number - 1)[0], sorted(set(names))
+    asked, said = store.read_decisions(ranker.name, kinds=("job",), after=number - 1)[0], sorted(set(names))
     if said and said != asked.body["body"]["names"]:
         raise ConflictError(f"the key {key!r} was used for another request: job {number}")
     return number
@@ -84,7 +84,7 @@ def unused(ranker: Ranker, store: Store, days: float, *, last: int = EVERY_LIST)
     since = store.time(ranker.now()) - days * DAY
     young = {
         name
-        for each in store.read_decisions(ranker.name, kind="schema")
+        for each in store.read_decisions(ranker.name, kinds=("schema",))
         if each.at >= since
         for name in each.body["names"]
     }

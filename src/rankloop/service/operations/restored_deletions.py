@@ -25,7 +25,7 @@ class Restored:
 
 def delete_again(store: Store, deletions: Iterable[Decision]) -> tuple[int, int]:
     """Make deletions again that a restored log does not know; how many, and how many entries they removed."""
-    known = {each.body["salt"] for each in store.read_decisions(SERVICE, kind=DELETE)}
+    known = {each.body["salt"] for each in store.read_decisions(SERVICE, kinds=(DELETE,))}
     missing = {each.body["salt"]: each for each in deletions if each.body["salt"] not in known}
     removed = sum(_delete(store, each) for each in missing.values())
     if due := find_pending(store):

@@ -46,7 +46,9 @@ def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Sel
     if job is None:
         return 0
     if isinstance(chosen, Selection):
-        asked = store.read_decisions(ranker.name, kind="job", after=job.number - 1)[0].body["body"]["events"]
+        asked = store.read_decisions(ranker.name, kinds=("job",), after=job.number - 1)[0].body["body"][
+            "events"
+        ]
         left = {each.event_id for each in store.find_events(asked)}
         same = left == set(selected(store, ranker.name, chosen, before=job.number))
     else:

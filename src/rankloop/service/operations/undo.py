@@ -60,7 +60,9 @@ def undo_plan(service: ServiceFacade, seq: int) -> Plan:
     """How to undo a decision by its entry in the log."""
     decision = _find(service.store, seq)
     former = [
-        each for each in service.store.read_decisions(decision.ranker, kind=decision.kind) if each.seq < seq
+        each
+        for each in service.store.read_decisions(decision.ranker, kinds=(decision.kind,))
+        if each.seq < seq
     ]
     told = seq, decision.ranker, decision.kind, in_words(decision, former[-1] if former else None).what
     try:
@@ -104,7 +106,9 @@ def _mode(service: ServiceFacade, decision: Decision) -> Way:
     ranker, now = decision.ranker, service.ranker(decision.ranker).view.configuration
     if now.mode_since != decision.seq:
         raise Refused(f"The mode was changed again since, by decision {now.mode_since}: undo that one.")
-    before = [each for each in service.store.read_decisions(ranker, kind="mode") if each.seq < decision.seq]
+    before = [
+        each for each in service.store.read_decisions(ranker, kinds=("mode",)) if each.seq < decision.seq
+    ]
     if not before:
         raise Refused("The ranker began with it: there is no mode before.")
     mode = before[-1].body["mode"]
@@ -125,7 +129,7 @@ def _settings(service: ServiceFacade, decision: Decision) -> Way:
     if version != decision.seq:
         raise Refused(f"The settings were changed again since, by decision {version}: undo that one.")
     before = [
-        each for each in service.store.read_decisions(ranker, kind="settings") if each.seq < decision.seq
+        each for each in service.store.read_decisions(ranker, kinds=("settings",)) if each.seq < decision.seq
     ]
     if not before:
         raise Refused("The ranker began with them: there are no settings before.")
@@ -147,7 +151,9 @@ def _rollback(service: ServiceFacade, decision: Decision) -> Way:
     ranker = decision.ranker
     found = service.ranker(ranker)
     later = [
-        each.seq for each in service.store.read_decisions(ranker, kind="rollback") if each.seq > decision.seq
+        each.seq
+        for each in service.store.read_decisions(ranker, kinds=("rollback",))
+        if each.seq > decision.seq
     ]
     if later:
         raise Refused(f"It was rolled back again since, by decision {later[-1]}: undo that one.")

@@ -82,7 +82,7 @@ def _lists(store: Store, ranker: str, history: History, replays: int, step: Step
 
 def _again(shown: Impression, history: History, store: Store) -> bool:
     """Whether a list can be made again to the bit, or cannot since its model knew what was deleted."""
-    deleted = store.read_decisions(shown.ranker, kind="delete")
+    deleted = store.read_decisions(shown.ranker, kinds=("delete",))
     if any(int(each.body["first"]) <= shown.model < each.seq for each in deleted):
         return True
     return replay(shown, history).identical
@@ -90,7 +90,9 @@ def _again(shown: Impression, history: History, store: Store) -> bool:
 
 def _events(store: Store, ranker: str, step: Step) -> Iterator[str]:
     lists = {each.seq for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ListEntry)}
-    base = max((int(each.body["base"]) for each in store.read_decisions(ranker, kind="retain")), default=0)
+    base = max(
+        (int(each.body["base"]) for each in store.read_decisions(ranker, kinds=("retain",))), default=0
+    )
     for event in store.read_events(ranker):
         step(1)
         if event.list_seq is not None and event.list_seq > base and event.list_seq not in lists:

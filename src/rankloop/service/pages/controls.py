@@ -120,7 +120,7 @@ def back(form: FormMultiDict, ranker: str, done: str, **more: str) -> Redirect:
 
 def mode_before(service: ServiceFacade, ranker: str) -> Mode:
     """The mode a ranker was in before it was stopped; `explore`, if it never was in another."""
-    modes: list[Mode] = [each.body["mode"] for each in service.store.read_decisions(ranker, kind="mode")]
+    modes: list[Mode] = [each.body["mode"] for each in service.store.read_decisions(ranker, kinds=("mode",))]
     return next((each for each in reversed(modes) if each != "passthrough"), "explore")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from rankloop.errors import RequestError, suggest_name
-from rankloop.service.store import SERVICE, Decision, Store
+from rankloop.service.store import Decision, Store
 from rankloop.short_text import check_text
 
 KINDS = (
@@ -58,17 +57,13 @@ def decided(
     """What was decided, the newest first: about one ranker, or about all and the service as a whole."""
     if kind and kind not in KINDS:
         raise RequestError(f"no decision is of the kind {kind!r}: {suggest_name(kind, KINDS)}")
-    names = (SERVICE, *store.list_rankers()) if ranker is None else (ranker,)
-    kinds = (kind,) if kind else KINDS
-    streams = (_newest_first(store.read_decisions(name, kind=each)) for name in names for each in kinds)
-    merged = heapq.merge(*streams, key=lambda each: -each[0].seq)
-    told = (in_words(each, former) for each, former in merged)
+    former: dict[tuple[str, str], Decision] = {}
+    pairs = []
+    for each in store.read_decisions(ranker, kinds=(kind,) if kind else KINDS):
+        pairs.append((each, former.get((each.ranker, each.kind))))
+        former[each.ranker, each.kind] = each
+    told = (in_words(*pair) for pair in reversed(pairs))
     return list(islice((each for each in told if who in ("", each.who)), last))
-
-
-def _newest_first(decisions: Sequence[Decision]) -> Iterator[tuple[Decision, Decision | None]]:
-    """Decisions of a kind, each with the one before it."""
-    yield from zip(reversed(decisions), [*reversed(decisions[:-1]), None], strict=False)  # there may be none
 
 
 def in_words(decision: Decision, former: Decision | None = None) -> Decided:

@@ -196,7 +196,7 @@ def _unusable(shown: Impression, closed: float, unguarded: frozenset[int], depth
 def unguarded_versions(store: Store, ranker: str) -> frozenset[int]:
     """The versions of settings without guardrails, whatever their policy is."""
     versions = {
-        each.seq: dict(each.body["settings"]) for each in store.read_decisions(ranker, kind="settings")
+        each.seq: dict(each.body["settings"]) for each in store.read_decisions(ranker, kinds=("settings",))
     }
     for body in versions.values():
         body.pop("policy", None)

@@ -100,8 +100,8 @@ def _row(record: Record) -> Row:
     arrays |= {name: row.pop(name) for name in OWN_ARRAYS if name in row}
     arrays |= {f"evidence.{name}": value for name, value in row.pop("evidence", {}).items()}
     for name in ("digest", "object_ids", "groups", "titles", "body"):
-        if name in row:
-            row[name] = row[name].hex() if name == "digest" else _plain(row[name])
+        if name in row and not isinstance(row[name], str):
+            row[name] = row[name].hex() if isinstance(row[name], bytes) else _plain(row[name])
     for name in PARTS:
         if row.get(name) is not None:
             row[name] = msgspec.to_builtins(row[name])

@@ -275,11 +275,15 @@ class Traces:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Snapshot:
-    """A ranker's model after the log's entry `seq`: a short cut, never the truth."""
+    """A ranker's model after the log's entry `seq`: a short cut, never the truth.
+
+    The digest is that of the specification by which a job learned it; it is empty for the ranker's own state.
+    """
 
     seq: int
     at: float
     ranker: str
+    digest: str = ""
     body: Mapping[str, Any]
     arrays: Mapping[str, Array]
 

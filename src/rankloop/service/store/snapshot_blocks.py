@@ -44,8 +44,8 @@ class Written(NamedTuple):
     body: str
     small: bytes
     layout: str
-    digest: bytes
-    blocks: dict[bytes, bytes]
+    checksum: bytes
+    blocks: dict[str, bytes]
 
 
 def cut(snapshot: Snapshot) -> Written:
@@ -55,12 +55,12 @@ def cut(snapshot: Snapshot) -> Written:
     >>> found = cut(Snapshot(seq=1, at=0.0, ranker="shop", body={}, arrays=state))
     >>> len(found.blocks)  # all five are equal
     1
-    >>> joined(found.body, found.small, found.layout, found.digest, found.blocks.get)[1]["memory"].shape
+    >>> joined(found.body, found.small, found.layout, found.checksum, found.blocks.get)[1]["memory"].shape
     (40, 1000)
     """
     large = {name: value for name, value in snapshot.arrays.items() if value.nbytes > BLOCK}
     small = pack({name: value for name, value in snapshot.arrays.items() if name not in large})
-    blocks: dict[bytes, bytes] = {}
+    blocks: dict[str, bytes] = {}
     shared = [_share(name, value, blocks) for name, value in large.items()]
     body = json.dumps(snapshot.body)
     layout = msgspec.json.encode(Layout(list(snapshot.arrays), shared)).decode()
@@ -68,24 +68,24 @@ def cut(snapshot: Snapshot) -> Written:
 
 
 def joined(
-    body: str, small: bytes, layout: str, digest: bytes, block: Callable[[bytes], bytes | None]
+    body: str, small: bytes, layout: str, checksum: bytes, block: Callable[[str], bytes | None]
 ) -> tuple[Any, Mapping[str, Array]]:
-    """What a snapshot holds, checked against its digests; `block` finds a block by its digest."""
-    if _digest(body.encode(), small, layout.encode()) != digest:
+    """What a snapshot holds, checked by its digests; `block` finds a block by its own."""
+    if _digest(body.encode(), small, layout.encode()) != checksum:
         raise DataError("its bytes are not those that were written")
     names, shared = msgspec.json.decode(layout, type=Layout)
     arrays = unpack(small) | {each.name: _joined(each, block) for each in shared}
     return json.loads(body), {name: arrays[name] for name in names}
 
 
-def _share(name: str, value: Array, blocks: dict[bytes, bytes]) -> Shared:
+def _share(name: str, value: Array, blocks: dict[str, bytes]) -> Shared:
     """Put the blocks of an array to the others, and refer to all of them."""
     if value.dtype.kind not in KINDS:
         raise DataError(f"{name!r}: only numbers and booleans are stored, found {value.dtype}")
     plain = np.asarray(value, dtype=value.dtype.newbyteorder("<"), order="C")
-    cuts = [(_digest(block), block) for block in _blocks(plain)]
+    cuts = [(_digest(block).hex(), block) for block in _blocks(plain)]
     blocks.update(cuts)
-    return Shared(name, plain.dtype.str, plain.shape, [digest.hex() for digest, _ in cuts])
+    return Shared(name, plain.dtype.str, plain.shape, [digest for digest, _ in cuts])
 
 
 def _blocks(plain: Array) -> Iterator[bytes]:
@@ -94,12 +94,12 @@ def _blocks(plain: Array) -> Iterator[bytes]:
     return (plain[start : start + rows].tobytes() for start in range(0, len(plain), rows))
 
 
-def _joined(shared: Shared, block: Callable[[bytes], bytes | None]) -> Array:
+def _joined(shared: Shared, block: Callable[[str], bytes | None]) -> Array:
     """An array from its blocks."""
     parts = []
-    for digest in map(bytes.fromhex, shared.digests):
+    for digest in shared.digests:
         data = block(digest)
-        if data is None or _digest(data) != digest:
+        if data is None or _digest(data).hex() != digest:
             found = "missing" if data is None else "not as written"
             raise DataError(f"a block of {shared.name!r} is {found}")
         parts.append(data)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from rankloop.errors import RankloopError
 from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     Decision,
     Event,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rankloop.service.store.sql.traffic_statistics import Statistics
 
 T = TypeVar("T")
+NO_TRACES = Traces()
 
 
 class StoreError(RankloopError):
@@ -94,12 +96,14 @@ class Transaction(Protocol):
         """
         ...
 
-    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str, digest: str = "") -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order."""
         ...
 
-    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = 2**62) -> None:
-        """Delete the snapshots of entries from one on, and before another."""
+    def delete_snapshots(
+        self, ranker: str, digest: str | None = None, *, since: int = 0, before: int = 2**62
+    ) -> None:
+        """Delete the snapshots of entries from one on, and before another; without a digest, of all."""
         ...
 
     def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
@@ -143,8 +147,16 @@ class Transaction(Protocol):
         """
         ...
 
-    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
-        """What was decided after an entry, in order, with what this transaction has written so far."""
+    def read_decisions(
+        self,
+        ranker: str | None = None,
+        *,
+        kinds: Collection[str] = (),
+        after: int = 0,
+        until: int = 2**62,
+        newest: int | None = None,
+    ) -> Sequence[Decision]:
+        """`EventLog.read_decisions`, with what this transaction has written so far."""
         ...
 
     def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
@@ -164,7 +176,9 @@ class Transaction(Protocol):
         """
         ...
 
-    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
+    def find_person_entries(
+        self, people: Sequence[Person], *, after: int = 0, found: Traces = NO_TRACES
+    ) -> Traces:
         """`EventLog.find_person_entries`, with what this transaction has written so far."""
         ...
 
@@ -252,12 +266,32 @@ class EventLog(Protocol):
         """
         ...
 
-    def read_decisions(self, ranker: str, *, kind: str | None = None, after: int = 0) -> Sequence[Decision]:
-        """What was decided after an entry, in order; only of one kind, if one is named."""
+    def read_decisions(
+        self,
+        ranker: str | None = None,
+        *,
+        kinds: Collection[str] = (),
+        after: int = 0,
+        until: int = 2**62,
+        newest: int | None = None,
+    ) -> Sequence[Decision]:
+        """What was decided with `after < seq <= until`, in order; or the `newest` few, newest first.
+
+        Without a ranker: about all, and about the service as a whole. With kinds, only of these.
+        """
+        ...
+
+    def read_head(self) -> Head:
+        """Where the log ends: number and time of the last entry."""
         ...
 
     def read_entries(
-        self, ranker: str, *, after: int = 0, until: int | None = None, with_lists: bool = False
+        self,
+        ranker: str,
+        *,
+        after: int = 0,
+        until: int | None = None,
+        with_lists: bool = False,
     ) -> Iterator[Logged]:
         """The counted events and the decisions with `after < seq <= until`, in order: what a model folds.
 
@@ -271,12 +305,12 @@ class EventLog(Protocol):
         ...
 
     def load_latest(
-        self, ranker: str, *, until: int | None = None, before: float | None = None
+        self, ranker: str, digest: str = "", *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
         """The latest snapshot with `seq <= until` and `at <= before`; `SnapshotDamaged` if it is."""
         ...
 
-    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
+    def list_snapshots(self, ranker: str, digest: str = "") -> Sequence[tuple[int, float]]:
         """Number and time of every snapshot, in order; also of those that are damaged."""
         ...
 
@@ -296,8 +330,13 @@ class EventLog(Protocol):
         """How many bytes the log takes on the disk, as far as the store can tell."""
         ...
 
-    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
-        """What the log tells of a person after an entry: lists, events, and the events of these lists."""
+    def find_person_entries(
+        self, people: Sequence[Person], *, after: int = 0, found: Traces = NO_TRACES
+    ) -> Traces:
+        """What the log tells of people after an entry: lists, events, and the events of these lists.
+
+        With what was `found` of them before, also later events about those lists.
+        """
         ...
 
     def reclaim_space(self) -> int:

@@ -241,7 +241,7 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
     service.record([UserEvent(third, names[0])])
     clock.now = 20.5
     service.record([UserEvent(two, names[0], "buy", value=9)])  # more than 20 seconds after the list
-    trial = Trial.begun(store.read_decisions("shop", kind="trial")[0])
+    trial = Trial.begun(store.read_decisions("shop", kinds=("trial",))[0])
 
     def sessions(now: float) -> dict[str, list[float]]:
         found = sessions_of(
@@ -472,5 +472,5 @@ def test_the_policy_of_arm_b_is_logged_with_every_setting(store: Store) -> None:
     """A default that changes one day must not change what was compared."""
     service = shop(store)
     service.start_trial("shop", TrialSettings(policy="ranknet@paper"))
-    (begun,) = store.read_decisions("shop", kind="trial")
+    (begun,) = store.read_decisions("shop", kinds=("trial",))
     assert begun.body["settings"]["policy"] == write_name(read_policy("ranknet@paper"), defaults=True)

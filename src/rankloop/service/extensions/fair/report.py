@@ -155,7 +155,7 @@ def _account(ranker: Ranker, store: Store, since: float, until: float, steps: in
     number = configuration.extension_states.get("fair") or 0
     if configuration.settings.fair is None:
         return None
-    began = [each.at for each in store.read_decisions(ranker.name, kind="settings") if each.seq == number]
+    began = [each.at for each in store.read_decisions(ranker.name, kinds=("settings",)) if each.seq == number]
     parts = store.exposure_in_parts(
         ranker.name, account=number, since=since, until=until, parts=steps, least=FEWEST
     )

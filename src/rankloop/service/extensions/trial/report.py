@@ -155,7 +155,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
 
 def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
     """The ranker's settings during a trial, whatever its policy is."""
-    versions = store.read_decisions(ranker, kind="settings", after=trial.rules - 1)
+    versions = store.read_decisions(ranker, kinds=("settings",), after=trial.rules - 1)
     body = dict(next(each for each in versions if each.seq == trial.rules).body["settings"])
     body.pop("policy", None)
     return RankerSettings.from_json(body, {})
@@ -176,7 +176,7 @@ def _head(ranker: Ranker, trial: Trial) -> dict[str, Any]:
 
 def _kept(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     """What was known of a trial when it was stopped; nothing, if it was not."""
-    stops = store.read_decisions(ranker.name, kind="trial_stop", after=trial.number)
+    stops = store.read_decisions(ranker.name, kinds=("trial_stop",), after=trial.number)
     said = next((each.body["report"] for each in stops if each.body["trial"] == trial.number), None)
     if said is not None:
         return replace(msgspec.convert(said, TrialReport), ended=trial.ended_at)

@@ -7,10 +7,10 @@ numbers, what is visible is a prefix of the log, and what a job looked up is sti
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -33,30 +33,27 @@ from rankloop.service.store.log_records import (
     Event,
     ExposureSum,
     Impression,
-    Person,
     Shown,
-    Snapshot,
-    Trace,
-    Traces,
 )
-from rankloop.service.store.postgres import exposure, snapshots
+from rankloop.service.store.postgres import exposure
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
-from rankloop.service.store.postgres.removals import DECISIONS, count_change, count_removals
+from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, count_change, count_removals
 from rankloop.service.store.purge import RemovedTexts, removed_texts
-from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
-from rankloop.service.store.sql.dialect import PostgresDialect
+from rankloop.service.store.sql.dialect import NO_VALUES, PostgresDialect, Row, Values
 from rankloop.service.store.sql.entry_removal import (
     find_old_events,
     find_old_lists,
     find_unmatched_events,
     remove_entries,
 )
+from rankloop.service.store.sql.reader_connections import Run
 from rankloop.service.store.store import Job, StoreError
 
 DIALECT = PostgresDialect()
-LAST_SEQ = 2**62  # beyond every entry
+T = TypeVar("T")
 TOGETHER = 128  # lists in one round trip
 
 
@@ -76,14 +73,6 @@ OLD_LIST = """ranker = %(ranker)s AND seq <= %(until)s AND at < %(before)s AND q
     AND NOT EXISTS (SELECT 1 FROM events WHERE list_seq = impressions.seq
         AND verdict IN ('accepted', 'late') AND events.seq > %(until)s)"""
 OLD_EVENT = "(ranker = %(ranker)s AND seq <= %(until)s OR ranker = '' AND at < %(before)s)"
-BY_THEM = """(%(client)s != '' AND client_id = %(client)s)
-    OR (%(session)s != '' AND session_id = %(session)s)"""
-THEIRS = f"""{BY_THEM} OR (%(user)s != '' AND user_id = %(user)s) ORDER BY seq"""
-RANKERS = """WITH RECURSIVE names (name) AS (
-    SELECT min(ranker) FROM decisions WHERE ranker > ''
-    UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
-) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
-HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
 BEGIN = "BEGIN; SELECT seq, at, anchor_at, anchor_clock, past FROM head FOR UPDATE"
 MOVE = "UPDATE head SET seq = %s, at = %s, anchor_at = %s, anchor_clock = %s, past = %s"
 TELL = "SELECT pg_notify(%s, '') FROM moved"  # those who listen are told when the commit is done
@@ -101,58 +90,7 @@ def head_from(seq: int, at: float, anchor_at: float | None, reading: float | Non
     return Head(seq, at, None if anchor_at is None or reading is None else Anchor(anchor_at, reading))
 
 
-def read_head(connection: Connection) -> Head:
-    """The end of the log, as this connection sees the database."""
-    (row,) = connection.execute(HEAD, binary=True)
-    return head_from(*row)
-
-
-def read_rankers(connection: Connection) -> list[str]:
-    """The names of the rankers about which anything was decided, as this connection sees the database."""
-    return [name for (name,) in connection.execute(RANKERS)]
-
-
-def read_traces(connection: Connection, person: Person, *, after: int = 0) -> Traces:
-    """What the log tells of a person after an entry, as this connection sees the database."""
-    values = {"client": person.client_id, "session": person.session_id, "user": person.user, "after": after}
-    lists = connection.execute(f"SELECT seq, at, ranker, query_id FROM impressions WHERE {THEIRS}", values)
-    found = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in lists]
-    events = connection.execute(
-        f"""SELECT seq, at, ranker, event_id FROM events WHERE seq > %(after)s AND ({BY_THEM}
-            OR query_id = ANY(%(lists)s::text[])) ORDER BY seq""",
-        values | {"lists": [each.name for each in found]},
-    )
-    done = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in events]
-    return Traces(lists=[each for each in found if each.seq > after], events=done)
-
-
-def read_changed(connection: Connection, after: int) -> tuple[int, set[str]]:
-    """The number of the last entry, and the rankers that have entries after one."""
-    tables = ("impressions", "events", "decisions")
-    query = " UNION ".join(
-        f"SELECT ranker FROM {table} WHERE seq > %(after)s AND ranker != ''" for table in tables
-    )
-    names = {name for (name,) in connection.execute(query, {"after": after})}
-    return read_head(connection).seq, names
-
-
-def read_decisions(
-    connection: Connection, ranker: str, *, kind: str | None = None, after: int = 0, until: int = LAST_SEQ
-) -> list[Decision]:
-    """What was decided about a ranker, in order, as this connection sees the database."""
-    rows = connection.execute(
-        "SELECT seq, at, kind, body FROM decisions WHERE ranker = %(ranker)s AND seq > %(after)s"
-        f" AND seq <= %(until)s {'AND kind = %(kind)s' if kind else ''} ORDER BY seq",
-        {"ranker": ranker, "after": after, "until": until, "kind": kind},
-        binary=True,
-    )
-    return [
-        Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
-        for seq, at, kind, body in rows
-    ]
-
-
-class PostgresTransaction:
+class PostgresTransaction(SnapshotTable):
     """Transaction on the one connection that writes; jobs share it, each within a savepoint.
 
     Every statement is a way to the database and back. So events wait until all jobs are done, or until one
@@ -160,7 +98,7 @@ class PostgresTransaction:
     """
 
     def __init__(self, connection: Connection, *, channel: str = "") -> None:
-        self._connection, self._channel = connection, channel
+        self._connection, self._channel, self.source = connection, channel, self
         self._run = partial(DIALECT.run, connection)
         self._told = False  # there is something that others may want to hear of
         begun = connection.execute(BEGIN)
@@ -174,6 +112,25 @@ class PostgresTransaction:
         self._mine = 0  # how many of them were there before the job at hand
         self._saved = False  # there is a savepoint for the job at hand
         self.freed = 0  # bytes of partitions that were dropped
+
+    dialect = PostgresDialect()
+
+    def run(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
+        """Run a statement, after the events that wait if it is about events, and return its rows."""
+        if not sql.lstrip().startswith(("SELECT", "WITH")):
+            self._save()
+        if "events" in sql:
+            self._save()
+            self._write_events(len(self._events))
+        return self.dialect.run(self._connection, sql, values)
+
+    def read(self, function: Callable[[Run], T]) -> T:
+        """Call a function whose statements see what was written so far."""
+        return function(self.run)
+
+    def read_head(self) -> Head:
+        """Return where the log ends, with what was written so far."""
+        return self.head
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
@@ -247,24 +204,11 @@ class PostgresTransaction:
         parts = (lists[start : start + TOGETHER] for start in range(0, len(lists), TOGETHER))
         return sum(map(self._append_part, parts))
 
-    def save_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
-        ranker = snapshot.ranker
-        self._save()
-        snapshots.keep(self._connection, snapshot)
-        kept = [seq for seq, _ in self.list_snapshots(ranker)]
-        protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
-        snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
-
-    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
-        return snapshots.kept(self._connection, ranker)
-
-    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
-        """Delete the snapshots of entries from one on, and before another."""
-        self._save()
-        chosen = [seq for seq, _ in self.list_snapshots(ranker) if since <= seq < before]
-        snapshots.drop(self._connection, ranker, chosen)
+    def _drop(self, ranker: str, digest: str, seqs: Sequence[int]) -> None:
+        if {seq for seq, _ in self.list_snapshots(ranker, digest)} & set(seqs):
+            self._save()
+            count_change(self._connection, SNAPSHOTS)
+        super()._drop(ranker, digest, seqs)
 
     def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Fetch in one go what `knows` and `shown` will be asked."""
@@ -331,14 +275,6 @@ class PostgresTransaction:
         self._write_events(len(self._events))
         return sum_buckets(self._run, head=self.head.seq)
 
-    def list_rankers(self) -> Sequence[str]:
-        """The names of the rankers about which anything was decided."""
-        return read_rankers(self._connection)
-
-    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
-        """What was decided after an entry, in order, with what this transaction has written so far."""
-        return read_decisions(self._connection, ranker, after=after)
-
     def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, with what this transaction has written so far."""
         return exposure.read_exposures(self._connection, ranker)
@@ -360,12 +296,6 @@ class PostgresTransaction:
         removed = self._remove(lists, events)
         self.delete_snapshots(ranker, before=until)
         return dropped + removed
-
-    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
-        """What the log tells of a person, with what this transaction has written so far."""
-        self._save()
-        self._write_events(len(self._events))
-        return read_traces(self._connection, person, after=after)
 
     def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from rankloop.service.store.postgres.postgres_connections import Connection
 
 Row: TypeAlias = tuple[Any, ...]
@@ -61,6 +60,10 @@ class Dialect(Protocol):
         """Run a statement and return its rows."""
         ...
 
+    def is_damage(self, error: Exception) -> bool:
+        """Return whether an error says that what was read is damaged, and not that the database is away."""
+        ...
+
 
 class SqliteDialect:
     """Dialect of SQLite: lists of values are JSON, and all tables are STRICT."""
@@ -95,11 +98,18 @@ class SqliteDialect:
         }
         return connection.execute(sql, plain).fetchall()
 
+    def is_damage(self, error: Exception) -> bool:
+        """Return whether what was read is damaged."""
+        return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
+
 
 class PostgresDialect:
     """Dialect of PostgreSQL: lists of values are arrays, and the tables of the log are partitioned."""
 
-    snapshot: tuple[str, ...] = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",)
+    snapshot: tuple[str, ...] = (  # locked first, so that no table is exchanged after the state was chosen
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        "LOCK TABLE impressions, payloads, events IN ACCESS SHARE MODE",
+    )
 
     def create_table(self, name: str, columns: str, *, ranges: bool) -> str:
         """Return the CREATE TABLE."""
@@ -127,6 +137,12 @@ class PostgresDialect:
         """Run a statement and return its rows."""
         cursor = connection.execute(translate_names(sql).encode(), values, binary=True)
         return cursor.fetchall() if cursor.description else []
+
+    def is_damage(self, error: Exception) -> bool:
+        """Return whether what was read is damaged."""
+        import psycopg  # noqa: PLC0415  (an extra)
+
+        return isinstance(error, psycopg.InternalError)
 
 
 @cache

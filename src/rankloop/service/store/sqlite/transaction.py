@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from rankloop.service.store.group_commit import Outcome
 from rankloop.service.store.impression_codec import (
@@ -17,37 +17,33 @@ from rankloop.service.store.impression_codec import (
     event_row,
     list_row,
     payload_row,
-    texts,
     texts_from,
 )
-from rankloop.service.store.log_clock import Anchor, Head
+from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     COUNTED,
     Decision,
     Event,
     ExposureSum,
     Impression,
-    Person,
     Shown,
-    Snapshot,
-    Trace,
-    Traces,
 )
 from rankloop.service.store.purge import RemovedTexts, removed_texts
-from rankloop.service.store.snapshot_thinning import protected_by, superfluous
+from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
-from rankloop.service.store.sql.dialect import SqliteDialect
+from rankloop.service.store.sql.dialect import NO_VALUES, Row, SqliteDialect, Values
 from rankloop.service.store.sql.entry_removal import (
     find_old_events,
     find_old_lists,
     find_unmatched_events,
     remove_entries,
 )
-from rankloop.service.store.sqlite import exposure, snapshots
+from rankloop.service.store.sql.reader_connections import Run
+from rankloop.service.store.sqlite import exposure
 from rankloop.service.store.store import Job, StoreError
 
 DIALECT = SqliteDialect()
-LAST_SEQ = 2**62  # beyond every entry
+T = TypeVar("T")
 TOGETHER = (128, 64, 32, 16, 8, 4, 2, 1)  # lists in one statement
 
 
@@ -59,80 +55,31 @@ def _insert(table: str, columns: tuple[str, ...], rows: int = 1) -> str:
 
 INSERT_EVENT = _insert("events", EVENT_COLUMNS)
 VERDICT, LIST_SEQ = map(EVENT_COLUMNS.index, ("verdict", "list_seq"))
-BY_THEM = """(:client != '' AND client_id = :client) OR (:session != '' AND session_id = :session)"""
-THEIRS = f"""{BY_THEM} OR (:user != '' AND user_id = :user) ORDER BY seq"""
-RANKERS = """WITH RECURSIVE names (name) AS (
-    SELECT min(ranker) FROM decisions WHERE ranker > ''
-    UNION ALL SELECT (SELECT min(ranker) FROM decisions WHERE ranker > name) FROM names WHERE name IS NOT NULL
-) SELECT name FROM names WHERE name IS NOT NULL"""  # one look into the index for each, however many decisions
-CHANGED = " UNION ".join(
-    f"SELECT ranker FROM {table} WHERE seq > :after AND +ranker != ''"
-    for table in ("impressions", "events", "decisions")
-)  # by number: the plus keeps SQLite from reading a whole index of names
-HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
 MOVE = "UPDATE head SET seq = ?, at = ?, anchor_at = ?, anchor_clock = ?"
 
 
-def read_head(connection: sqlite3.Connection) -> Head:
-    """The end of the log, as this connection sees the file."""
-    seq, at, anchored_at, reading = connection.execute(HEAD).fetchone()
-    return Head(seq, at, None if reading is None else Anchor(anchored_at, reading))
-
-
-def read_rankers(connection: sqlite3.Connection) -> list[str]:
-    """The names of the rankers about which anything was decided, as this connection sees the file."""
-    return [name for (name,) in connection.execute(RANKERS)]
-
-
-def read_traces(connection: sqlite3.Connection, person: Person, *, after: int = 0) -> Traces:
-    """What the log tells of a person after an entry, as this connection sees the file."""
-    values = {"client": person.client_id, "session": person.session_id, "user": person.user, "after": after}
-    lists = connection.execute(f"SELECT seq, at, ranker, query_id FROM impressions WHERE {THEIRS}", values)
-    found = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in lists]
-    events = connection.execute(
-        f"""SELECT seq, at, ranker, event_id FROM events WHERE seq > :after AND ({BY_THEM}
-            OR query_id IN (SELECT value FROM json_each(:lists))) ORDER BY seq""",
-        values | {"lists": texts([each.name for each in found])},
-    )
-    done = [Trace(seq=seq, at=at, ranker=ranker, name=name) for seq, at, ranker, name in events]
-    return Traces(lists=[each for each in found if each.seq > after], events=done)
-
-
-def read_changed(connection: sqlite3.Connection, after: int) -> set[str]:
-    """The rankers that have entries after one."""
-    return {name for (name,) in connection.execute(CHANGED, {"after": after})}
-
-
-def read_decisions(
-    connection: sqlite3.Connection,
-    ranker: str,
-    *,
-    kind: str | None = None,
-    after: int = 0,
-    until: int = LAST_SEQ,
-) -> list[Decision]:
-    """What was decided about a ranker, in order, as this connection sees the file."""
-    query = (
-        "SELECT seq, at, kind, body FROM decisions WHERE ranker = :ranker AND seq > :after AND seq <= :until"
-    )
-    rows = connection.execute(
-        f"{query} {'AND kind = :kind' if kind else ''} ORDER BY seq",
-        {"ranker": ranker, "after": after, "until": until, "kind": kind},
-    )
-    return [
-        Decision(seq=seq, at=at, ranker=ranker, kind=kind, body=json.loads(body))
-        for seq, at, kind, body in rows
-    ]
-
-
-class SqliteTransaction:
+class SqliteTransaction(SnapshotTable):
     """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        self._connection, self.head = connection, read_head(connection)
-        self._began = self.head
+        self._connection, self.source = connection, self
+        self._began = self.head = super().read_head()
         self._run = partial(DIALECT.run, connection)
+
+    dialect = SqliteDialect()
+
+    def run(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
+        """Run a statement and return its rows."""
+        return self.dialect.run(self._connection, sql, values)
+
+    def read(self, function: Callable[[Run], T]) -> T:
+        """Call a function whose statements see what was written so far."""
+        return function(self.run)
+
+    def read_head(self) -> Head:
+        """Return where the log ends, with what was written so far."""
+        return self.head
 
     def attempt(self, job: Job[Any]) -> Outcome:
         """Run a job; if it fails, undo what it did and nothing else."""
@@ -204,23 +151,6 @@ class SqliteTransaction:
             start += size
         return refused
 
-    def save_snapshot(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, in place of an earlier one of the same entry, and thin those there are."""
-        ranker = snapshot.ranker
-        snapshots.keep(self._connection, snapshot)
-        kept = [seq for seq, _ in self.list_snapshots(ranker)]
-        protected = protected_by(read_decisions(self._connection, ranker, kind="retain"), kept)
-        snapshots.drop(self._connection, ranker, superfluous(kept, protected=protected))
-
-    def list_snapshots(self, ranker: str) -> Sequence[tuple[int, float]]:
-        """Number and time of every snapshot, in order."""
-        return snapshots.kept(self._connection, ranker)
-
-    def delete_snapshots(self, ranker: str, *, since: int = 0, before: int = LAST_SEQ) -> None:
-        """Delete the snapshots of entries from one on, and before another."""
-        chosen = [seq for seq, _ in self.list_snapshots(ranker) if since <= seq < before]
-        snapshots.drop(self._connection, ranker, chosen)
-
     def prefetch(self, *, event_ids: Collection[str], query_ids: Collection[str]) -> None:
         """Nothing to do: it is all at hand."""
 
@@ -270,14 +200,6 @@ class SqliteTransaction:
         """Sum buckets that have become whole; whether more are left."""
         return sum_buckets(self._run, head=self.head.seq)
 
-    def list_rankers(self) -> Sequence[str]:
-        """The names of the rankers about which anything was decided."""
-        return read_rankers(self._connection)
-
-    def read_decisions(self, ranker: str, *, after: int = 0) -> Sequence[Decision]:
-        """What was decided after an entry, in order, with what this transaction has written so far."""
-        return read_decisions(self._connection, ranker, after=after)
-
     def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
         """The exposure accounts of a ranker, with what this transaction has written so far."""
         return exposure.read_exposures(self._connection, ranker)
@@ -292,10 +214,6 @@ class SqliteTransaction:
         removed = self.remove_entries(lists=lists, events=events)
         self.delete_snapshots(ranker, before=until)
         return removed
-
-    def find_person_entries(self, person: Person, *, after: int = 0) -> Traces:
-        """What the log tells of a person, with what this transaction has written so far."""
-        return read_traces(self._connection, person, after=after)
 
     def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""
