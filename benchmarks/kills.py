@@ -315,8 +315,8 @@ def _verdict(
         with SqliteStore(plain) as copy:
             for name in ("default", checkpoint_name("default")):
                 write(copy, lambda job, name=name: job.delete_snapshots(name, before=END))  # type: ignore[misc]
-            anew = _plain_fold(copy, service, fold.without)
-        here = fold.policy.state()
+            anew = _plain_fold(copy, service, fold.spec.without)
+        here = fold.learned.policy.state()
         same = here.keys() == anew.keys() and all(
             here[each].tobytes() == anew[each].tobytes() for each in here
         )
@@ -330,7 +330,7 @@ def _verdict(
         logged=Counter(jobs.values()),
         resumed=sum(jobs.get(number) == "done" for number in resumed),
         identical=same,
-        lists=fold.lists,
+        lists=fold.learned.lists,
         asked=seen.asked,
         refused=seen.refused,
         deleted=len(seen.deleted),
@@ -345,7 +345,7 @@ def _plain_fold(store: SqliteStore, service: ServiceFacade, without: frozenset[s
     """The state by the log alone: one pass, without what was forgotten."""
     past = service.ranker("default").history
     history = History("default", store, past.registry, past.policy_kinds, kept=False)
-    return dict(history.again(END, without=without).policy.state())
+    return dict(history.again(END, without=without).learned.policy.state())
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ from rankloop.recommend import (
     Recommender,
 )
 from rankloop.service import RecommendRequest, UserEvent
+from rankloop.service.extensions.promise.fold_part import Standing
 from rankloop.service.extensions.promise.report import promise_report
 from rankloop.service.reports.clicks_needed import clicks_needed
 from rankloop.service.service_facade import ServiceFacade
@@ -148,10 +149,10 @@ class Shop:
 
     def budget(self) -> list[Any] | None:
         """The account of a promise, in its declared order, and the searches that are open."""
-        searches = self.service.ranker("shop").fold.searches
-        if searches is None:
+        standing = self.service.ranker("shop").fold.values.get("promise")
+        if not isinstance(standing, Standing):
             return None
-        return [*astuple(searches.account), searches.standing.pending, searches.standing.free]
+        return [*astuple(standing.account), standing.pending, standing.free]
 
     def accounts(self) -> list[list[int]]:
         """By how many millionths of a view each group is ahead."""

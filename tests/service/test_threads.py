@@ -42,7 +42,7 @@ def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
     assert set(verdicts) <= {"accepted", "late"}  # a busy machine may take longer than the window
     assert service.model("shop").lists == verdicts.count("accepted")
     again = plain_fold(service)
-    assert same(again.policy.state(), state(service))
+    assert same(again.learned.policy.state(), state(service))
 
 
 def test_the_same_event_from_many_callers_is_accepted_once(store: Store) -> None:
@@ -119,7 +119,7 @@ def test_a_killed_service_loses_nothing_it_acknowledged(tmp_path: Path) -> None:
             assert set(acknowledged.items()) <= set(found)
             service = ServiceFacade(store)
             again = plain_fold(service)
-            assert same(again.policy.state(), state(service))
+            assert same(again.learned.policy.state(), state(service))
             for shown in islice(store.read_impressions("shop"), 0, None, 50):
                 assert service.replay(shown.query_id).identical
     assert "accepted" in acknowledged.values()

@@ -28,7 +28,7 @@ def catch_up(service: ServiceFacade, ranker: str = "shop") -> None:
 
 def folded_anew(service: ServiceFacade, ranker: str = "shop") -> tuple[int, int, State]:
     """Version, lists and state by the fold of all that is kept of the log, from where it begins."""
-    fold = plain_fold(service, ranker)
+    fold = plain_fold(service, ranker).learned
     scale = {f"scale.{name}": value for name, value in fold.scale.state().items()}
     return fold.version, fold.lists, {**fold.policy.state(), **scale}
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service import RankerSettings
-from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
-from rankloop.service.core.fold import Fold, entries_for
+from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.fold import BringsParts, Fold, read_unfolded
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
+from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression, Store
 
@@ -19,7 +20,7 @@ from rankloop.service.store import Impression, Store
 class PlainPast:
     """What a fold may ask about the log before it, read from the log each time."""
 
-    def __init__(self, ranker: str, store: Store, registry: DecidesExtensions, known: PolicyKinds) -> None:
+    def __init__(self, ranker: str, store: Store, registry: BringsParts, known: PolicyKinds) -> None:
         self.ranker, self.store, self.registry, self.known = ranker, store, registry, known
 
     def _configuration(self, seq: int) -> Configuration:
@@ -39,55 +40,30 @@ class PlainPast:
         settings: RankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        configuration = self._configuration(until - 1)
-        fold = self._beginning(
-            without, settings, retired, {each for each in self._returned_to() if each < until}
-        )
+        width = 0
         if settings is not None:
-            gone = retired.union(configuration.schema.retired)
-            fold.width = first_width(
-                settings, sum(each not in gone for each in range(len(configuration.schema.names)))
-            )
-        for entry in entries_for(fold, self.store, until=until - 1):
+            schema = self._configuration(until - 1).schema
+            known = retired.union(schema.retired)
+            width = first_width(settings, sum(each not in known for each in range(len(schema.names))))
+        spec = RebuildSpec(without=without, settings=settings, width=width, retired=retired)
+        fold = self._beginning(spec, {each for each in self._returned_to() if each < until})
+        for entry in read_unfolded(fold, self.store, until=until - 1):
             fold.apply(entry)
         return fold
 
-    def _beginning(
-        self,
-        without: frozenset[str],
-        settings: RankerSettings | None,
-        retired: frozenset[int],
-        targets: set[int],
-    ) -> Fold:
+    def _beginning(self, spec: RebuildSpec, targets: set[int]) -> Fold:
         retained = self.store.read_decisions(self.ranker, kinds=("retain",))
         deleted = self.store.read_decisions(self.ranker, kinds=("delete",))
+        given = self, spec, self.registry, self.known
         if not retained:
-            fold = Fold(
-                self.ranker,
-                self,
-                self.registry,
-                self.known,
-                without=without,
-                settings=settings,
-                targets=targets,
-            )
+            fold = Fold(self.ranker, *given, targets=targets)
         else:
             base = int(retained[-1].body["base"])
-            kept, configuration = self.store.load_latest(self.ranker, until=base), None
+            kept = self.store.load_latest(self.ranker, until=base)
             assert kept is not None
             assert kept.seq == base
-            configuration = self._configuration(base)
-            fold = Fold.resume(
-                kept,
-                configuration,
-                self,
-                self.registry,
-                self.known,
-                without=without,
-                settings=settings,
-                targets=targets,
-            )
-        fold.retired |= retired
+            relearns = spec.settings is not None
+            fold = Fold.restore(kept, self._configuration(base), *given, targets=targets, relearns=relearns)
         fold.cleared = deleted[-1].seq if deleted else 0
         return fold
 

@@ -17,8 +17,9 @@ from rankloop.policies import Policy
 from rankloop.policies.policy_names import POLICIES, PolicyKinds
 from rankloop.recommend import FittedRecommender, Interview, ask_next
 from rankloop.service.core.background_thread import LearningThread
-from rankloop.service.core.configuration import Configuration, DecidesExtensions
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.creation import begin
+from rankloop.service.core.fold import BringsParts
 from rankloop.service.core.learner import LearningRounds
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
 from rankloop.service.core.lists.make_list import MadeList
@@ -79,7 +80,7 @@ class LiveRankers:
         wait: bool,
     ) -> None:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
-        self._registry: DecidesExtensions = DECIDED_STATES
+        self._registry: BringsParts = DECIDED_STATES
         self._policy_kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         self.strays = StrayBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins

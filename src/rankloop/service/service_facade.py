@@ -333,7 +333,7 @@ class ServiceFacade(LiveRankers):
     def relearn(self, ranker: str, settings: RankerSettings) -> Model:
         """What other settings, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
-        return found.history.again(2**62, settings=settings, without=found.fold.without).model
+        return found.history.again(2**62, settings=settings, without=found.fold.spec.without).model
 
     def what_if(
         self,

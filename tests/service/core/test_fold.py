@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rankloop.candidate import Candidate
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
 from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.service_facade import ServiceFacade
@@ -73,9 +74,9 @@ def test_a_fold_from_any_snapshot_is_the_fold_from_the_start(store: Store) -> No
     assert len(store.list_snapshots("shop")) >= 5
     plain = PlainPast("shop", store, history.registry, history.policy_kinds)
     from_start = plain.again(head.version + 1)
-    assert same(from_start.policy.state(), head.policy.state())
+    assert same(from_start.learned.policy.state(), head.policy.state())
     for seq, _ in store.list_snapshots("shop"):
-        assert same(history.model(seq).policy.state(), plain.again(seq + 1).policy.state())
+        assert same(history.model(seq).policy.state(), plain.again(seq + 1).learned.policy.state())
 
 
 def test_learning_in_the_background_learns_the_same(store: Store) -> None:
@@ -89,7 +90,7 @@ def test_learning_in_the_background_learns_the_same(store: Store) -> None:
         live(service, clock, rounds=30)
         service.flush("shop")
     again = plain_fold(ServiceFacade(store, clock=clock))
-    assert same(state(service), again.policy.state())
+    assert same(state(service), again.learned.policy.state())
     assert service.health().ok
 
 
@@ -204,7 +205,7 @@ def test_a_ranker_that_crashes_often_gets_its_snapshots_all_the_same(tmp_path: P
             service = make(store, clock, prefix=f"life{life}-")
             service.create("shop", SHORT)
             live(service, clock, rounds=4, seed=life)
-            assert service.ranker("shop").fold.unkept < SHORT.snapshot_every
+            assert service.ranker("shop").fold.learned.versions_since_snapshot < SHORT.snapshot_every
             settle(store)
             kept.append(len(service.versions("shop")))
     assert kept[0] == 0
@@ -264,3 +265,20 @@ def test_a_snapshot_with_other_moments_is_passed_over_too(store: Store) -> None:
         ),
     )
     assert same(state(make(store, clock)), state(service))
+
+
+def test_lists_that_were_open_stay_open_after_relearning_with_a_longer_window(store: Store) -> None:
+    clock = Clock()
+    service = make(store, clock)
+    service.create("shop", replace(SHORT, window=10.0))
+    shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})], ranker="shop")
+    service.record([UserEvent(shown.query_id, "b")])
+    clock.now += 5.0
+    service.configure("shop", replace(SHORT, window=60.0), relearn=True)
+    clock.now += 30.0  # beyond the old window
+    service.tick()
+    assert service.model("shop").lists == 0
+    assert service.record([UserEvent(shown.query_id, "a")])[0].verdict == "accepted"
+    clock.now += 30.0
+    service.tick()
+    assert service.model("shop").lists == 1

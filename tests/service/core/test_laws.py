@@ -117,7 +117,7 @@ class Life(RuleBasedStateMachine):
             return
         self.service.ranker("shop").catch_up()
         here = state(self.service)
-        fold = plain_fold(self.service)
+        fold = plain_fold(self.service).learned
         assert same({**fold.policy.state(), **_scale(fold.scale.state())}, here), "the fold from the start"
         assert same(state(self.open()), here), "the fold from the last snapshot"
         assert fold.version == self.service.model("shop").version

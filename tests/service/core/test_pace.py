@@ -30,7 +30,7 @@ def lived(mode: str) -> Store:
 
 def entries_of(monkeypatch: pytest.MonkeyPatch, *, most: int = 10**6) -> list[int]:
     """Counts the entries that are folded; after so many, the process is gone."""
-    mark, seen = Fold._mark, list[int]()  # with which the folding of an entry begins
+    mark, seen = Fold._save_model, list[int]()  # with which the folding of an entry begins
 
     def counted(fold: Fold, seq: int) -> None:
         if len(seen) == most:
@@ -38,7 +38,7 @@ def entries_of(monkeypatch: pytest.MonkeyPatch, *, most: int = 10**6) -> list[in
         seen.append(seq)
         mark(fold, seq)
 
-    monkeypatch.setattr(Fold, "_mark", counted)
+    monkeypatch.setattr(Fold, "_save_model", counted)
     return seen
 
 

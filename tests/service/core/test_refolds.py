@@ -151,7 +151,7 @@ def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
     ranker.decide(kind, **bodies[kind])
     ranker.catch_up()
     expected = History("shop", store, DECIDED_STATES, ranker.history.policy_kinds, kept=False).head()
-    assert not expected.open
+    assert not expected.learned.open
     assert alike(ranker.fold, expected)
 
 

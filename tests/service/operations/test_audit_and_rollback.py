@@ -451,7 +451,7 @@ def test_retention_keeps_what_a_rollback_needs(store: Store) -> None:
     live(service, clock, rounds=3, seed=2)
     service.retain("shop", since=clock.now - 60.0 - 300.0)
     again = plain_fold(service)
-    assert same(again.policy.state(), state(service))
+    assert same(again.learned.policy.state(), state(service))
 
 
 def test_nothing_goes_before_there_is_a_snapshot(store: Store) -> None:
@@ -479,4 +479,4 @@ def test_a_snapshot_of_another_release_is_passed_over(tmp_path: Path) -> None:
 def damaged(store: Store) -> Snapshot:
     found = store.load_latest("shop")
     assert found is not None
-    return replace(found, arrays={"policy.something_else": np.zeros(3)})
+    return replace(found, arrays={"learned/policy.something_else": np.zeros(3)})

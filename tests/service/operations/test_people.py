@@ -159,11 +159,11 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     base = service.ranker("shop").history.base()
     kept = store.load_latest("shop", until=base)
     assert kept is not None
-    assert kept.body["open"]
+    assert kept.body["learned"]["open"]
     service.delete_people([OTTO])
     after = store.load_latest("shop", until=base)
     assert after is not None
-    assert len(after.body["open"]) < len(kept.body["open"])
+    assert len(after.body["learned"]["open"]) < len(kept.body["learned"]["open"])
     assert state(service) == state(ServiceFacade(store, clock=clock))
     export_log(store, tmp_path / "after.jsonl")
     assert "otto" not in (tmp_path / "after.jsonl").read_text()

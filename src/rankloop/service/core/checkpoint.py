@@ -7,41 +7,20 @@ else.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rankloop.naming import write_name
 from rankloop.policies.policy_names import PolicyKinds, read_policy
-from rankloop.service.core.configuration import Configuration, DecidesExtensions
-from rankloop.service.core.fold import Fold, Past
+from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.fold import BringsParts, Fold
+from rankloop.service.core.learned_part import Past
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import Running, scale_of
 from rankloop.service.store import Snapshot, Transaction
 from rankloop.types import Array
-
-
-@dataclass(frozen=True, kw_only=True)
-class RefoldSpec:
-    """What a refold is a fold of: all that its state depends on, beside the log."""
-
-    without: frozenset[str]  # events
-    settings: RankerSettings | None  # as if they had held all along; None: those of the log
-    base: int  # the entry at which the log begins
-    width: int  # features it begins with
-    retired: frozenset[int] = frozenset()  # columns of features that it never sees
-
-    @property
-    def digest(self) -> str:
-        """The same for the same fold."""
-        settings = None if self.settings is None else self.settings.to_json()
-        said = json.dumps(
-            [sorted(self.without), settings, self.base, self.width, sorted(self.retired)], sort_keys=True
-        )
-        return hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
 
 
 def checkpoint_name(ranker: str) -> str:
@@ -53,13 +32,12 @@ def checkpoint_name(ranker: str) -> str:
     return f"{ranker}\x1frefold"
 
 
-def checkpoint(fold: Fold, spec: RefoldSpec, returned_to: Iterable[int]) -> Snapshot:
+def checkpoint(fold: Fold, spec: RebuildSpec, returned_to: Iterable[int]) -> Snapshot:
     """The state of a refold, with the models to which entries after it return."""
-    kept, marks = fold.snapshot(), {seq: fold.marks[seq] for seq in returned_to if seq in fold.marks}
+    kept, marks = fold.snapshot(), {seq: fold.models[seq] for seq in returned_to if seq in fold.models}
     body: dict[str, Any] = {
         **{name: value for name, value in kept.body.items() if name != "without"},
         "refold": spec.digest,
-        "judged_by": fold.judged_by,
         "marks": {str(seq): _told(model) for seq, model in marks.items()},
     }
     arrays = dict(kept.arrays)
@@ -72,9 +50,9 @@ def checkpoint(fold: Fold, spec: RefoldSpec, returned_to: Iterable[int]) -> Snap
 def restored(
     kept: Snapshot,
     configuration: Configuration,
-    spec: RefoldSpec,
+    spec: RebuildSpec,
     past: Past,
-    registry: DecidesExtensions,
+    registry: BringsParts,
     policy_kinds: PolicyKinds,
     *,
     ranker: str,
@@ -82,19 +60,11 @@ def restored(
 ) -> Fold:
     """The refold of a checkpoint; `configuration` was in force there, `targets` are returned to later."""
     body = {**kept.body, "without": sorted(spec.without)}
-    settings = configuration.settings if spec.settings is None else spec.settings
-    configuration = replace(
-        configuration, settings=settings, problem="" if spec.settings else configuration.problem
-    )
     snapshot = replace(kept, ranker=ranker, body=body)
     later = [seq for seq in targets if seq >= kept.seq]
-    fold = Fold.resume(
-        snapshot, configuration, past, registry, policy_kinds, given=spec.settings is not None, targets=later
-    )
-    fold.heard_since, fold.judged_by = body["heard_since"], body["judged_by"]
-    fold.marks = {
-        int(seq): _model(int(seq), told, kept.arrays, policy_kinds) for seq, told in body["marks"].items()
-    }
+    fold = Fold.restore(snapshot, configuration, past, spec, registry, policy_kinds, targets=later)
+    for seq, told in body["marks"].items():
+        fold.models[int(seq)] = _model(int(seq), told, kept.arrays, policy_kinds)
     return fold
 
 

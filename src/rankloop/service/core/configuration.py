@@ -64,6 +64,7 @@ class Configuration:
     position: int = 0  # the last decision that was folded
     settings: RankerSettings = field(default_factory=RankerSettings)
     settings_version: int = 0
+    verdict_window: float = RankerSettings().window  # of the log's settings, by which events get verdicts
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: FeatureSchema = field(default_factory=FeatureSchema)
@@ -93,7 +94,12 @@ class Configuration:
         match decision.kind:
             case "settings":
                 settings, problem = _readable(body["settings"], policy_kinds)
-                return {"settings": settings, "settings_version": seq, "problem": problem}
+                return {
+                    "settings": settings,
+                    "settings_version": seq,
+                    "verdict_window": settings.window,
+                    "problem": problem,
+                }
             case "mode":
                 return {"mode": body["mode"], "mode_since": seq}
             case "schema":

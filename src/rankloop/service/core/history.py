@@ -14,16 +14,16 @@ from typing import TypeAlias
 
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import (
-    RefoldSpec,
     checkpoint,
     checkpoint_name,
     drop_checkpoint,
     restored,
 )
-from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
-from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
+from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.fold import BringsParts, EntriesDeleted, Fold, read_unfolded, save_unless_deleted
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.operator_log import warn_operator
@@ -43,7 +43,7 @@ REMEMBERED = 16  # models
 END = 2**62  # beyond every entry
 REDEFINING = ("settings", "rollback", "forget", "retire")  # decisions that redefine what is learned
 LOGGER = logging.getLogger("rankloop.service")
-Passed: TypeAlias = Callable[[Fold, RefoldSpec], None]
+Passed: TypeAlias = Callable[[Fold, RebuildSpec], None]
 
 
 class History:
@@ -64,7 +64,7 @@ class History:
         self,
         ranker: str,
         store: Store,
-        registry: DecidesExtensions,
+        registry: BringsParts,
         policy_kinds: PolicyKinds,
         *,
         apply: Callable[[Fold, Logged], None] = Fold.apply,
@@ -85,7 +85,7 @@ class History:
         """A list that was shown."""
         return self.store.find_impression(query_id)
 
-    def head(self, passed: Callable[[Fold, int, RefoldSpec], None] = lambda _, __, ___: None) -> Fold:
+    def head(self, passed: Callable[[Fold, int, RebuildSpec], None] = lambda _, __, ___: None) -> Fold:
         """The fold of everything there is, from the latest snapshot.
 
         `passed` sees it after each entry, with where it began, and what it is a fold of.
@@ -95,10 +95,10 @@ class History:
                 spec = self.spec(END)
                 fold = self.begun(spec, END)
                 began = fold.position
-                for entry in entries_for(fold, self.store):
+                for entry in read_unfolded(fold, self.store):
                     self.apply(fold, entry)
                     passed(fold, began, spec)
-            except PastRewritten:  # people's data were deleted on the way
+            except EntriesDeleted:  # people's data were deleted on the way
                 self.reset()
                 continue
             if self.base() <= began:  # otherwise another process has just discarded some of these entries
@@ -132,7 +132,7 @@ class History:
             if key not in self._models:
                 try:
                     found = self.again(seq + 1, without=without) if without else self._walk(seq)
-                except PastRewritten:  # people's data were deleted on the way
+                except EntriesDeleted:  # people's data were deleted on the way
                     self.reset()
                     return self.model(seq, without=without)
                 self._models[key] = found.model.apart()
@@ -174,7 +174,7 @@ class History:
         without: frozenset[str] = frozenset(),
         settings: RankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
-    ) -> RefoldSpec:
+    ) -> RebuildSpec:
         """What the fold of everything before an entry depends on, beside the log.
 
         Events that were forgotten and features that were retired by then are passed over from the beginning,
@@ -183,15 +183,15 @@ class History:
         configuration = self.configuration(until - 1)
         gone = retired.union(configuration.schema.retired)
         known = sum(each not in gone for each in range(len(configuration.schema.names)))
-        return RefoldSpec(
+        return RebuildSpec(
             without=without.union(self.forgotten(until)),
             settings=settings,
-            base=self.base(),
+            first_entry=self.base(),
             width=0 if settings is None else first_width(settings, known),
             retired=gone,
         )
 
-    def begun(self, spec: RefoldSpec, until: int, *, targets: Collection[int] = ()) -> Fold:
+    def begun(self, spec: RebuildSpec, until: int, *, targets: Collection[int] = ()) -> Fold:
         """A refold as far as anything is kept of it, or at its beginning; nothing from an entry on is in it.
 
         `targets` are entries whose models are to be kept on the way, beside those that are returned to.
@@ -201,14 +201,12 @@ class History:
         if spec.settings is None and self._kept:
             fold = self._kept_state(spec, until, needed, after=fold.position if fold else 0) or fold
         if fold is None:
-            fold = self._beginning(spec.without, spec.settings, needed, spec.retired)
-            if spec.settings is not None:
-                fold.width = spec.width
+            fold = self._beginning(spec, needed)
         if spec.settings is None:
             self._leap(fold, spec, until, targets)
         return fold
 
-    def _leap(self, fold: Fold, spec: RefoldSpec, until: int, targets: Collection[int]) -> None:
+    def _leap(self, fold: Fold, spec: RebuildSpec, until: int, targets: Collection[int]) -> None:
         """Have a fold stand before the last decision to learn the log again: all before it is replaced there.
 
         Models from before it that are returned to later are rebuilt, and searches under a promise counted.
@@ -222,29 +220,29 @@ class History:
         promised = self.configuration(last - 1).extension_states.get("promise")
         if (begins := promised or last) > began + 1:
             fold.leap(begins, self.configuration(begins - 1))
-        fold.idle = True
-        for entry in entries_for(fold, self.store, until=last - 1):  # none, if nothing is promised
+        fold.learned.idle = True
+        for entry in read_unfolded(fold, self.store, until=last - 1):  # none, if nothing is promised
             self.apply(fold, entry)
-        fold.idle = False
+        fold.learned.idle = False
         needed = {*targets, *self.returned_to(until, after=last)}
         fold.expect(each for each in needed if each >= last)
-        earlier = {each for each in needed if began <= each < last} - fold.marks.keys()
+        earlier = {each for each in needed if began <= each < last} - fold.models.keys()
         if earlier:
-            fold.marks |= self._models_at(earlier, spec)
+            fold.models |= self._models_at(earlier, spec)
 
-    def _models_at(self, seqs: Collection[int], spec: RefoldSpec) -> dict[int, Model]:
+    def _models_at(self, seqs: Collection[int], spec: RebuildSpec) -> dict[int, Model]:
         """The models after some entries, by one fold."""
         newest = max(seqs)
         begun = self.begun(spec, newest + 1, targets=seqs)
         fold = self.run(begun, spec, until=newest)
         return {
-            **{seq: model for seq, model in fold.marks.items() if seq in seqs},
+            **{seq: model for seq, model in fold.models.items() if seq in seqs},
             newest: fold.model.apart(),
         }
 
-    def run(self, fold: Fold, spec: RefoldSpec, *, until: int | None = None) -> Fold:
+    def run(self, fold: Fold, spec: RebuildSpec, *, until: int | None = None) -> Fold:
         """Fold on, up to an entry."""
-        for entry in entries_for(fold, self.store, until=until):
+        for entry in read_unfolded(fold, self.store, until=until):
             self.apply(fold, entry)
             self._passed(fold, spec)
         return fold
@@ -260,20 +258,20 @@ class History:
     def exact(self, fold: Fold) -> bool:
         """Whether a fold is what was known after its entry, and not what is known without events of late."""
         here = self.spec(fold.position + 1)
-        return fold.without == here.without and fold.retired == here.retired
+        return fold.spec.without == here.without and fold.spec.retired == here.retired
 
-    def prepare(self, spec: RefoldSpec, fold: Fold) -> None:
+    def prepare(self, spec: RebuildSpec, fold: Fold) -> None:
         """Have a refold ready for the decision that asks for it; nobody else may go on with it."""
         with self._lock:
             self._prepared = spec.digest, fold
 
-    def keep_checkpoint(self, fold: Fold, spec: RefoldSpec) -> None:
+    def keep_checkpoint(self, fold: Fold, spec: RebuildSpec) -> None:
         """Leave word of how far a refold is, in place of what was left before."""
         kept = checkpoint(fold, spec, self.returned_to(END, after=fold.position))
 
         def job(transaction: Transaction) -> None:
             drop_checkpoint(transaction, fold.ranker)
-            keep_if_true(kept, fold.ranker, transaction)
+            save_unless_deleted(kept, fold.ranker, transaction)
 
         write(self.store, job)
 
@@ -329,15 +327,15 @@ class History:
         if not passed:
             raise HistoryError(f"at {moment} there was no ranker {self._ranker!r} yet")
         fold = self._from_log(max(passed))
-        for entry in entries_for(fold, self.store):
+        for entry in read_unfolded(fold, self.store):
             if entry.at > moment:
                 break
             self.apply(fold, entry)
-        return fold.version
+        return fold.learned.version
 
     def _of_base(self, base: int, seq: int, without: frozenset[str]) -> Model:
-        found = self._beginning(without, None, set())
-        if found.version != seq:
+        found = self._beginning(RebuildSpec(without=without, first_entry=base), ())
+        if found.learned.version != seq:
             raise HistoryError(
                 f"the log of {self._ranker!r} does not reach back to {seq}: it was discarded up to {base}"
             )
@@ -349,7 +347,7 @@ class History:
         newest = max(
             (found for found, _ in self.store.list_snapshots(self._ranker) if found <= seq), default=0
         )
-        if fold is None or not newest <= fold.position <= seq or fold.without != spec.without:
+        if fold is None or not newest <= fold.position <= seq or fold.spec.without != spec.without:
             fold = self._from_log(seq)
         self._cursor = self.run(fold, spec, until=seq)
         return fold
@@ -360,17 +358,17 @@ class History:
             raise HistoryError(f"the log of {self._ranker!r} does not reach back so far: it was discarded")
         return self.begun(self.spec(seq + 1), seq + 1)
 
-    def _taken(self, spec: RefoldSpec, until: int) -> Fold | None:
+    def _taken(self, spec: RebuildSpec, until: int) -> Fold | None:
         """The refold that was prepared, if it is this one; it is given away once."""
         with self._lock:
             digest, fold = self._prepared or ("", None)
             if fold is None or fold.position >= until or digest != spec.digest:
                 return None
             self._prepared = None
-            fold.past = self
+            fold.past = fold.learned.past = self
             return fold
 
-    def _kept_refold(self, spec: RefoldSpec, until: int, targets: set[int]) -> Fold | None:
+    def _kept_refold(self, spec: RebuildSpec, until: int, targets: set[int]) -> Fold | None:
         """The refold of the checkpoint, if there is one of it, and none of what comes later is in it."""
         cleared = self._cleared()
         try:
@@ -395,11 +393,11 @@ class History:
             self._complain(until, error)  # damaged, or of another release: the log is the truth
             return None
 
-    def _kept_state(self, spec: RefoldSpec, until: int, targets: set[int], *, after: int) -> Fold | None:
+    def _kept_state(self, spec: RebuildSpec, until: int, targets: set[int], *, after: int) -> Fold | None:
         """The newest snapshot after an entry in which nothing is that the refold passes over."""
         unknown = self._stretches(spec, until)
         for seq, _ in reversed(self.store.list_snapshots(self._ranker)):
-            if not max(after, spec.base - 1) < seq:
+            if not max(after, spec.first_entry - 1) < seq:
                 return None
             if seq < until and not any(first <= seq < last for first, last in unknown):
                 fold = self._resumed(seq, spec, targets)
@@ -407,7 +405,7 @@ class History:
                     return fold
         return None
 
-    def _stretches(self, spec: RefoldSpec, until: int) -> list[tuple[int, int]]:
+    def _stretches(self, spec: RebuildSpec, until: int) -> list[tuple[int, int]]:
         """The entries between which a snapshot has an event, or a feature, that a refold passes over.
 
         An event is in all snapshots from its own entry on, up to the decision to forget it.
@@ -418,69 +416,33 @@ class History:
         knew = [(each.seq, forgotten.get(each.event_id, END)) for each in events]
         return [*knew, *((0, configuration.schema.retired.get(column, END)) for column in spec.retired)]
 
-    def _resumed(self, seq: int, spec: RefoldSpec, targets: set[int]) -> Fold | None:
+    def _resumed(self, seq: int, spec: RebuildSpec, targets: set[int]) -> Fold | None:
         """The state of a snapshot; None, and a word in the log, if it cannot be read."""
-        configuration, cleared = (
-            self.configuration(seq),
-            self._cleared(),
-        )
+        configuration, cleared = self.configuration(seq), self._cleared()
         try:
             snapshot = self._snapshot(seq)
         except (SnapshotDamaged, HistoryError) as error:
             self._complain(seq, error)
             return None
-        later, gone = [each for each in targets if each >= seq], spec.retired
+        later = [each for each in targets if each >= seq]
+        given = self, spec, self.registry, self.policy_kinds
         try:
-            fold = Fold.resume(
-                snapshot,
-                configuration,
-                self,
-                self.registry,
-                self.policy_kinds,
-                without=spec.without,
-                targets=later,
-                retired=gone,
-            )
+            fold = Fold.restore(snapshot, configuration, *given, targets=later)
         except HistoryError:  # it is the settings that cannot be read, in any snapshot
             raise
         except Exception as error:  # damaged, or of another release: the log is the truth
             self._complain(seq, error)
             return None
-        return self._reading(fold, cleared) if fold.without == spec.without else None
+        return self._reading(fold, cleared) if fold.spec.without == spec.without else None
 
-    def _beginning(
-        self,
-        without: frozenset[str],
-        settings: RankerSettings | None,
-        targets: set[int],
-        retired: frozenset[int] = frozenset(),
-    ) -> Fold:
+    def _beginning(self, spec: RebuildSpec, targets: Collection[int]) -> Fold:
         base, cleared = self.base(), self._cleared()
+        given = self, spec, self.registry, self.policy_kinds
         if not base:
-            fold = Fold(
-                self._ranker,
-                self,
-                self.registry,
-                self.policy_kinds,
-                without=without,
-                settings=settings,
-                targets=targets,
-                retired=retired,
-            )
-            return self._reading(fold, cleared)
-        configuration = self.configuration(base)
-        snapshot = self._snapshot(base)
-        fold = Fold.resume(
-            snapshot,
-            configuration,
-            self,
-            self.registry,
-            self.policy_kinds,
-            without=without,
-            settings=settings,
-            targets=targets,
-            retired=retired,
-        )
+            return self._reading(Fold(self._ranker, *given, targets=targets), cleared)
+        relearns = spec.settings is not None
+        configuration, snapshot = self.configuration(base), self._snapshot(base)
+        fold = Fold.restore(snapshot, configuration, *given, targets=targets, relearns=relearns)
         return self._reading(fold, cleared)
 
     def _cleared(self) -> int:

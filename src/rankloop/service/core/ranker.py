@@ -12,14 +12,14 @@ from typing import Any
 
 from rankloop.errors import RequestError
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.checkpoint import RefoldSpec
 from rankloop.service.core.compute_turns import LESSON, Turns
-from rankloop.service.core.configuration import Configuration, DecidesExtensions, configuration_at
-from rankloop.service.core.fold import Fold, PastRewritten, entries_for, keep_if_true
+from rankloop.service.core.configuration import Configuration, configuration_at
+from rankloop.service.core.fold import BringsParts, EntriesDeleted, Fold, read_unfolded, save_unless_deleted
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.snapshot_timing import SnapshotPace
 from rankloop.service.core.view import View
@@ -47,7 +47,7 @@ class Ranker:
         self,
         name: str,
         store: Store,
-        registry: DecidesExtensions,
+        registry: BringsParts,
         policy_kinds: PolicyKinds,
         clock: Callable[[], float],
         election: Election = ALONE,
@@ -257,7 +257,7 @@ class Ranker:
             fold, folded = self._fold, list[str]()
             self._pace.begin()
             try:
-                for entry in entries_for(fold, self._store):
+                for entry in read_unfolded(fold, self._store):
                     with self._turns.take(LESSON):
                         fold.apply(entry)
                     if isinstance(entry, ListEntry):
@@ -265,7 +265,7 @@ class Ranker:
                     elif isinstance(entry, Decision) and entry.kind == "delete":
                         folded.extend(self._known_lists(fold))
                     self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
-            except PastRewritten:
+            except EntriesDeleted:
                 self._begin_anew()
             finally:
                 if self._fold is fold and fold.position != self._whole:
@@ -334,8 +334,8 @@ class Ranker:
 
     def _keep(self, fold: Fold) -> None:
         began, snapshot = time.perf_counter(), fold.snapshot()
-        self._store.submit(partial(keep_if_true, snapshot, self.name))
-        fold.unkept, self._kept = 0, fold.position
+        self._store.submit(partial(save_unless_deleted, snapshot, self.name))
+        fold.learned.versions_since_snapshot, self._kept = 0, fold.position
         self._pace.kept(time.perf_counter() - began)
 
     def tick(self, patience: float = 0.0) -> None:
@@ -370,15 +370,18 @@ class Ranker:
             if max(fold.position, fold.cleared) < erased:  # it may know what was erased since
                 return
             self._view, self._unlearning = replace(self._view, model=fold.model), False
-        self.lists.budget.refresh(fold.searches.standing if fold.searches else None, folded)
+        standing = fold.values.get("promise")
+        self.lists.budget.refresh(standing if isinstance(standing, Standing) else None, folded)
         self.seen = fold.position
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
         late = self._pace.due()
-        if (leap or late or self.fold.unkept >= self.fold.settings.snapshot_every) and self.leads:
+        if (
+            leap or late or self.fold.learned.versions_since_snapshot >= self.fold.settings.snapshot_every
+        ) and self.leads:
             self.keep()
 
-    def _keep_in_time(self, fold: Fold, began: int, spec: RefoldSpec) -> None:
+    def _keep_in_time(self, fold: Fold, began: int, spec: RebuildSpec) -> None:
         """Keep a snapshot on the way, so that a start that is interrupted is not begun anew.
 
         If events were forgotten later, it is none of what was known then: a checkpoint of the way.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rankloop.service.core.configuration import Configuration, Part, States, read_part
+from rankloop.service.core.fold_part import FoldPart
 from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.fold_part import SearchFold
 from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.extensions.trial.trial_state import trial_after
 from rankloop.service.store import Decision
@@ -24,6 +28,11 @@ class DecidedStates:
             "trial": trial_after(states.get("trial"), decision, before.mode),
             "fair": find_beginning(FairSettings, states.get("fair"), decision, fair),
         }
+
+    def fold_parts(self, configuration: Configuration) -> Mapping[str, FoldPart]:
+        """Return the parts that extensions bring to a fold, as they begin."""
+        began, settings = configuration.extension_states.get("promise"), configuration.settings.promise
+        return {} if began is None or settings is None else {"promise": SearchFold(began, settings)}
 
 
 def find_beginning(

@@ -14,14 +14,14 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from rankloop.errors import RequestError
-from rankloop.service.core.checkpoint import RefoldSpec
 from rankloop.service.core.configuration import Configuration
-from rankloop.service.core.fold import Fold, PastRewritten
+from rankloop.service.core.fold import EntriesDeleted, Fold
 from rankloop.service.core.history import END, History, first_width
 from rankloop.service.core.job_record import JobKind, LongJob, digest_of
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.operations.rebuild_requests import check_columns
 from rankloop.service.operations.rollback import check_events
 from rankloop.service.service_errors import ConflictError, HistoryError
@@ -248,7 +248,7 @@ def carry_out(ranker: Ranker, store: Store, progress: Progress) -> None:
 def _beside(ranker: Ranker, progress: Progress) -> History:
     """A history to learn the log again with, beside the ranker; on the way it leaves checkpoints."""
 
-    def passed(fold: Fold, spec: RefoldSpec) -> None:
+    def passed(fold: Fold, spec: RebuildSpec) -> None:
         if progress.folded - progress.kept >= EVERY:
             progress.kept = progress.folded
             history.keep_checkpoint(fold, spec)
@@ -269,7 +269,7 @@ def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, bod
     settings = None if said is None else RankerSettings.from_json(said, history.policy_kinds)
     effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
     while not decided:
-        spec = history.spec(END, without=ranker.fold.without | ids, settings=settings, retired=retired)
+        spec = history.spec(END, without=ranker.fold.spec.without | ids, settings=settings, retired=retired)
         fold = _caught_up(history, history.begun(spec, END), spec, progress)
         ranker.history.prepare(spec, fold)
         decided = _swap_in(ranker, progress, *effect, fits=partial(_same_width, spec))
@@ -279,7 +279,7 @@ def _roll_back(ranker: Ranker, progress: Progress, body: Mapping[str, Any]) -> N
     """Rebuild an earlier model, and have it hold again; what was forgotten stays forgotten."""
     history, decided = _beside(ranker, progress), 0
     while not decided:
-        configuration, without = ranker.view.configuration, ranker.fold.without
+        configuration, without = ranker.view.configuration, ranker.fold.spec.without
         past = _returned_to(ranker, history, progress, body)
         model = _past_model(history, progress, past.version, without) if without else past
         ranker.history.remember(past.version, without, model)
@@ -317,7 +317,7 @@ def _past_model(history: History, progress: Progress, seq: int, without: frozens
 def _caught_up(
     history: History,
     fold: Fold,
-    spec: RefoldSpec,
+    spec: RebuildSpec,
     progress: Progress,
     *,
     until: int | None = None,
@@ -345,7 +345,7 @@ def _swap_in(
         if not configuration.jobs[progress.number].waits:
             raise Interrupted
         if configuration.deleted != progress.before.deleted:  # it may know them, or name them
-            raise PastRewritten("people's data were deleted meanwhile: it is begun anew")
+            raise EntriesDeleted("people's data were deleted meanwhile: it is begun anew")
         return (kind, {**body, **progress.said, "job": progress.number}) if fits(configuration) else 0
 
     return ranker.decide_if(choose)
@@ -359,7 +359,7 @@ def _same_settings(before: Configuration, configuration: Configuration) -> bool:
     )
 
 
-def _same_width(spec: RefoldSpec, configuration: Configuration) -> bool:
+def _same_width(spec: RebuildSpec, configuration: Configuration) -> bool:
     """Whether a refold would begin as wide as it did: features may have come meanwhile, or been retired."""
     gone = spec.retired | configuration.schema.retired.keys()
     same = (

@@ -182,15 +182,16 @@ def _amend(transaction: Transaction, decision: Decision, events: set[str]) -> No
 def _cleaned(snapshot: Snapshot, lists: set[str], events: set[str]) -> Snapshot | None:
     """A snapshot without lists that it holds open and events that it passes over; None: it has none."""
     body = dict(snapshot.body)
-    named = any(repr(name) in body.get("problem", "") for name in lists)
+    learned = dict(body["learned"])
+    named = any(repr(name) in learned["problem"] for name in lists)
     searched = json.dumps(body.get("promise", {}))
     known = any(json.dumps(name)[1:-1] in searched for name in lists)
-    if not (lists & body["open"].keys() or events.intersection(body["without"]) or named or known):
+    if not (lists & learned["open"].keys() or events.intersection(body["without"]) or named or known):
         return None
-    for name in ("open", "shown_at"):
-        body[name] = {key: value for key, value in body.get(name, {}).items() if key not in lists}
+    learned["open"] = {name: kept for name, kept in learned["open"].items() if name not in lists}
+    learned["problem"] = "" if named else learned["problem"]
+    body["learned"] = learned
     body["without"] = [each for each in body["without"] if each not in events]
-    body["problem"] = "" if named else body.get("problem", "")
     if "promise" in body:
         others = [each for each in body["promise"]["searches"] if each[0] not in lists]
         searches = [_search_without(each, lists) for each in others]

@@ -80,7 +80,7 @@ def retain(
         drop_checkpoint(transaction, ranker.name)
         before = transaction.read_totals(ranker.name)
         discarded = transaction.remove_before(
-            ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["open"])
+            ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["learned"]["open"])
         )
         rows = carried(before, transaction.read_totals(ranker.name))
         body, at = {"base": start, **said, **({"exposure": rows} if rows else {})}, transaction.time(clock)

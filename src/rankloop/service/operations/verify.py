@@ -11,7 +11,7 @@ from functools import partial
 
 from rankloop.errors import RankloopError
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.configuration import DecidesExtensions
+from rankloop.service.core.fold import BringsParts
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.replay import replay
 from rankloop.service.service_errors import HistoryError
@@ -23,7 +23,7 @@ Step = Callable[[int], None]  # is told how many entries were looked at
 
 def verify(
     store: Store,
-    registry: DecidesExtensions,
+    registry: BringsParts,
     policy_kinds: PolicyKinds,
     *,
     replays: int = 1000,
@@ -125,8 +125,9 @@ def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
 
 def same(one: Snapshot, other: Snapshot) -> bool:
     """Whether two snapshots say the same, to the bit."""
-    names = ("version", "lists", "width", "refused", "without", "heard_since")
-    if any(one.body.get(name) != other.body.get(name) for name in names if name in one.body):
+    names = ("version", "lists", "width", "refused", "skips_learned_since")
+    mine, theirs = one.body["learned"], other.body["learned"]
+    if one.body["without"] != other.body["without"] or any(mine[name] != theirs[name] for name in names):
         return False
     return one.arrays.keys() == other.arrays.keys() and all(
         value.tobytes() == other.arrays[name].tobytes() for name, value in one.arrays.items()

@@ -16,7 +16,8 @@ from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount
 from rankloop.policies import PairRank, Policy, policy_names
 from rankloop.service import PromiseSettings, RankerSettings, RankResponse, TrialSettings, UserEvent
-from rankloop.service.extensions.promise.fold_part import Searches
+from rankloop.service.core.configuration import Configuration
+from rankloop.service.extensions.promise.fold_part import SearchFold
 from rankloop.service.extensions.promise.live_state import PromiseBook
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.service_facade import ServiceFacade
@@ -62,7 +63,7 @@ def life(
     Everything but lists and disk is the service's own: the budget in memory, the fold, searches that end
     after five others began, and a log that is three searches late.
     """
-    rng, book, searches = np.random.default_rng(seed), PromiseBook(), Searches(1, settings)
+    rng, book, searches = np.random.default_rng(seed), PromiseBook(), SearchFold(1, settings)
     ahead = worst = 0.0
     late: list[tuple[str, Promised, float, bool]] = []
     arms: list[str] = []
@@ -82,7 +83,7 @@ def life(
             searches.shown(query_id, told, at + WINDOW)
             if clicked:
                 searches.note(clicked_at(query_id, at))
-            book.refresh(searches.standing, [query_id])
+            book.refresh(searches.value(), [query_id])
     return worst, searches.account, arms
 
 
@@ -170,11 +171,10 @@ def account(service: ServiceFacade) -> dict[str, Any]:
     settle(service.store)
     service.tick()
     found = service.ranker("shop")
-    anew, here = plain_fold(service).searches, found.fold.searches
-    assert anew is not None
-    assert here is not None
-    assert anew.to_json() == here.to_json()
-    return here.to_json()
+    folds = plain_fold(service), found.fold
+    anew, here = (each.extension_parts["promise"].snapshot().body for each in folds)
+    assert anew == here
+    return dict(here)
 
 
 def test_a_reversed_order_is_held_and_every_list_can_be_made_again() -> None:
@@ -291,11 +291,12 @@ def test_lists_of_deleted_people_and_those_beside_them_are_no_debt_of_the_budget
 
 def test_a_list_that_a_snapshot_knows_already_counts_once() -> None:
     """The fold of its entry had failed after the list was counted, and a snapshot was kept before it."""
-    searches = Searches(7, PROMISE)
+    searches = SearchFold(7, PROMISE)
     lists = {name: Promised(promise=7, arm="learned", search="q1") for name in ("q1", "its next page")}
     for name, told in lists.items():
         searches.shown(name, told, WINDOW)
-        searches = Searches.from_json(searches.to_json(), PROMISE)
+        kept, searches = searches.snapshot(), SearchFold(7, PROMISE)
+        searches.restore(kept, Configuration())
         searches.shown(name, told, WINDOW)
     searches.close(WINDOW, bool)
     assert searches.account.searches == 1

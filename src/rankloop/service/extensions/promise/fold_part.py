@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
 
 from rankloop.evaluation import ClickAccount, SearchArm
+from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.fold_part import PartState
 from rankloop.service.extensions.promise.settings import PromiseSettings
-from rankloop.service.store import Event, Promised
+from rankloop.service.store import Decision, Event, ListEntry, Logged, Promised
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class Standing:
     free: int = 0  # of them, that may lose clicks
 
 
-class Searches:
+class SearchFold:
     """The searches since a promise began: open ones in the order in which they began, and the account.
 
     A search is over when its window has closed and all before it are over, so the account counts them in
@@ -42,7 +43,11 @@ class Searches:
     of the first list.
     """
 
+    name = "promise"
+    needs_lists = True
+
     def __init__(self, promise: int, settings: PromiseSettings) -> None:
+        self.position = 0  # the last entry applied
         self.promise, self.account = promise, settings.account
         self._open: deque[Search] = deque()
         self._by_list: dict[str, Search] = {}  # of open searches, by each of their lists
@@ -52,9 +57,20 @@ class Searches:
         """When the next search is over; infinite if none is open."""
         return self._open[0].closes_at if self._open else float("inf")
 
-    @property
-    def standing(self) -> Standing:
-        """What lists are to be held to."""
+    def apply(self, entry: Logged, before: Configuration, after: Configuration) -> None:
+        """Count the searches that are over, then take in the next entry."""
+        del after
+        clicked, window = before.settings.clicked, before.settings.window
+        self.close(entry.at, clicked)
+        if isinstance(entry, Event):
+            self.note(entry)
+        elif isinstance(entry, ListEntry) and entry.promised is not None:
+            self.shown(entry.query_id, entry.promised, entry.at + window)
+        elif isinstance(entry, Decision) and entry.kind == "flush":
+            self.close(float("inf"), clicked)
+
+    def value(self) -> Standing:
+        """Return what lists are to be held to."""
         free = sum(each.arm != "held" for each in self._open)
         return Standing(self.promise, self.account, len(self._open), free)
 
@@ -88,21 +104,19 @@ class Searches:
             for name in (found.query_id, *found.more):
                 del self._by_list[name]
 
-    def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON."""
+    def snapshot(self) -> PartState:
+        """Return everything, as JSON."""
         searches = [
             [each.query_id, each.arm, each.closes_at, copy.deepcopy(each.done), [*each.more]]
             for each in self._open
         ]
-        return {"promise": self.promise, "account": asdict(self.account), "searches": searches}
+        return PartState({"promise": self.promise, "account": asdict(self.account), "searches": searches})
 
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any], settings: PromiseSettings) -> Self:
-        """What was kept."""
-        found = cls(int(data["promise"]), settings)
-        found.account = ClickAccount(**data["account"])
-        for query_id, arm, closes_at, done, more in data["searches"]:
+    def restore(self, state: PartState, at: Configuration) -> None:
+        """Go on from a snapshot."""
+        del at
+        self.promise, self.account = int(state.body["promise"]), ClickAccount(**state.body["account"])
+        for query_id, arm, closes_at, done, more in state.body["searches"]:
             each = Search(query_id, arm, closes_at, {key: [*did] for key, did in done.items()}, [*more])
-            found._open.append(each)
-            found._by_list |= dict.fromkeys((query_id, *more), each)
-        return found
+            self._open.append(each)
+            self._by_list |= dict.fromkeys((query_id, *more), each)

@@ -135,7 +135,7 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
         lists,
         store.read_events(ranker.name, after=trial.number),
         now=store.time(ranker.now()),
-        without=() if ranker.broken else ranker.fold.without,
+        without=() if ranker.broken else ranker.fold.spec.without,
     )
     outcomes = tuple(_outcome(trial, sessions, each) for each in trial.settings.outcomes)
     arms = {"A": int((~sessions.second).sum()), "B": int(sessions.second.sum())}
