@@ -298,3 +298,29 @@ def test_what_would_name_the_person_or_names_nobody_is_refused() -> None:
         with pytest.raises(RequestError, match=r"people in one call|found none of them"):
             service.delete_people(nobody)
     assert not service.store.read_decisions(SERVICE)
+
+
+def test_reasons_keys_and_groups_keep_no_id_of_a_deleted_person(store: Store, tmp_path: Path) -> None:
+    """What others wrote stays, without the id; a group that only this person's lists had is forgotten."""
+    clock = Clock()
+    service = ServiceFacade(store, clock=clock)
+    service.create("shop", RULES, reason="client-of-otto complained; client-of-otto-2 did not")
+    his = live(service, clock, 12)
+    shown = service.rank(
+        [Candidate("own", {"f0": 1.0}, group="seller-otto"), Candidate("d1", {"f0": 2.0}, group="g0")],
+        ranker="shop",
+        client_id=OTTO.client_id,
+    )
+    service.forget("shop", ["other-event-1"], key="ticket of client-of-otto", reason="a robot")
+    clock.now += 100.0
+    service.tick()
+    assert "seller-otto" in {each.group for each in store.read_totals("shop")}
+    assert service.delete_people([OTTO]).done
+    assert {each.group for each in store.read_totals("shop")} == {"g0", "g1"}
+    whys = [each.why for each in service.decided()]
+    assert "(removed) complained; client-of-otto-2 did not" in whys
+    assert "a robot" in whys
+    export_log(store, tmp_path / "after.jsonl")
+    text = (tmp_path / "after.jsonl").read_text().replace("client-of-otto-2", "")
+    for said in (*his, shown.query_id, OTTO.client_id, "seller-otto"):
+        assert said not in text

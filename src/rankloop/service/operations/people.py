@@ -7,6 +7,7 @@ still to do.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,14 @@ from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.operations.data_directory import draft_of
 from rankloop.service.operations.deletion_notes import write_notes
 from rankloop.service.operations.person_removal import check_person, remove_people
+from rankloop.service.operator_log import warn_operator
 from rankloop.service.store import SERVICE, Decision, Person, Store, Trace, Transaction, write
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 
 if TYPE_CHECKING:
     from rankloop.service.service_facade import ServiceFacade
 
+LOGGER = logging.getLogger("rankloop.service")
 ERASED, BACKUP = "erased", "backup"  # kinds of decisions about the service, beside `DELETE`
 NOTHING: Mapping[str, Any] = {"lists": 0, "events": 0, "rankers": ()}
 PRINTED = "what the service printed, as far as an error named an id"
@@ -116,7 +119,7 @@ class Deletions:
     def finish(self, due: Sequence[Decision]) -> None:
         """Purge the files, and write down that it is done as soon as nothing is left."""
         for each in due:
-            write_notes(backups_before(self._store, each.seq), each)
+            self._write_notes(each)
         known = all(each.seq in self._texts for each in due)
         texts = RemovedTexts.together(self._texts[each.seq] for each in due) if known else None
         self._outcome = self._store.purge_deleted(texts)
@@ -146,6 +149,18 @@ class Deletions:
     def reports(self) -> list[Deleted]:
         """Every deletion, the newest first."""
         return [self.report(each) for each in reversed(self._store.read_decisions(SERVICE, kinds=(DELETE,)))]
+
+    def _write_notes(self, deletion: Decision) -> None:
+        try:
+            write_notes(backups_before(self._store, deletion.seq), deletion)
+        except OSError as error:  # the deletion goes on, and its report names the backups
+            warn_operator(
+                LOGGER,
+                "a backup could not be marked as older than a deletion of people's data",
+                where="the notes beside it",
+                why=error,
+                do="delete the backup, or make another one",
+            )
 
     def _write_down(self, transaction: Transaction, due: Sequence[Decision]) -> int:
         body = {"of": [each.seq for each in due]}

@@ -47,7 +47,10 @@ def remove_people(
     head = store.read_head().seq
     seen = store.find_person_entries(people)  # the long look, while others write
     ids = [value for person in people for _, value in ids_of(person)]
-    named = find_written(store, ids)
+    named, salt = find_written(store, ids), secrets.token_hex(16)
+    known = {hash_person(salt, *each) for person in people for each in ids_of(person)}
+    body = {"salt": salt, "people": sorted(known), **said}
+    texts = [RemovedTexts(words=cut_texts(ids)), store.read_texts(seen)]
 
     def job(transaction: Transaction) -> tuple[Decision | None, RemovedTexts]:
         late = transaction.find_person_entries(people, after=head, found=seen)
@@ -56,11 +59,8 @@ def remove_people(
             return None, RemovedTexts()
         for decision in named:
             transaction.amend(_without_ids(decision, ids))
-        salt = secrets.token_hex(16)
-        known = {hash_person(salt, *each) for person in people for each in ids_of(person)}
-        body = {"salt": salt, "people": sorted(known), **said}
-        decision, texts = remove_entries(store, transaction, traces, body, clock)
-        return decision, RemovedTexts.together([texts, RemovedTexts(words=cut_texts(ids))])
+        told = RemovedTexts.together([*texts, transaction.read_texts(late)])
+        return remove_entries(store, transaction, traces, body, clock), told
 
     return write(store, job)
 
@@ -91,8 +91,8 @@ def ids_of(person: Person) -> list[tuple[str, str]]:
 
 def remove_entries(
     store: Store, transaction: Transaction, traces: Traces, body: Mapping[str, Any], clock: float
-) -> tuple[Decision, RemovedTexts]:
-    """Remove entries, and all that was made of them; the decision about it, and what they said.
+) -> Decision:
+    """Remove entries, and all that was made of them; the decision about it.
 
     `body` is what the decision says beside numbers and hashes of the lists; it has a `salt`.
     """
@@ -100,7 +100,6 @@ def remove_entries(
     names = sorted({each.ranker for each in every} - {SERVICE})
     before = {name: transaction.read_totals(name) for name in names}
     lists, events = [each.seq for each in traces.lists], [each.seq for each in traces.events]
-    texts = transaction.read_texts(lists=lists, events=events)
     transaction.remove_entries(lists=lists, events=events)
     at = transaction.time(clock)
     for name in names:
@@ -115,7 +114,7 @@ def remove_entries(
         "tombstones": sorted(tombstone(body["salt"], each.name) for each in traces.lists),
     }
     decision = Decision(at=at, ranker=SERVICE, kind=DELETE, body={**counted, **body})
-    return replace(decision, seq=transaction.append(decision)), texts
+    return replace(decision, seq=transaction.append(decision))
 
 
 def carried_by_others(before: Sequence[ExposureSum], after: Sequence[ExposureSum]) -> list[list[Any]]:
@@ -146,7 +145,7 @@ def _without_ids(decision: Decision, ids: Collection[str]) -> Decision:
 def _words(ids: Collection[str]) -> re.Pattern[str] | None:
     """Any of these ids as a whole word."""
     words = [re.escape(each) for each in sorted(ids, key=len, reverse=True) if len(each) >= SHORTEST]
-    return re.compile(rf"(?<!\w)(?:{'|'.join(words)})(?!\w)") if words else None
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])") if words else None
 
 
 def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces) -> int:

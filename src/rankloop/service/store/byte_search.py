@@ -10,7 +10,7 @@ import numpy as np
 from rankloop.types import Array
 
 SHORTEST = 6  # bytes: shorter texts are found everywhere by accident
-LONGEST = 48  # bytes: of a longer text, the beginning and the end are searched
+LONGEST = 256  # bytes: of a longer text, the beginning and the end are searched
 TABLE = 2**20  # hashes of words
 
 

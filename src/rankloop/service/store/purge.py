@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rankloop.service.store.byte_search import cut_texts
 
-IDS = ("query_id", "event_id")
-WORDS = (
-    *("user_query", "client_id", "session_id", "user", "user_id", "titles", "source"),
-    *("arrays", "payload"),  # what is compressed has no words of its own
-)
-PERSONAL = (*IDS, *WORDS)  # columns
+IDS = frozenset(("query_id", "event_id"))
+WORDS: Mapping[
+    str, tuple[str, ...]
+] = {  # columns that tell of people, and what to search for after a removal
+    "impressions": ("query_id", "user_query", "client_id", "session_id", "user_id", "titles"),
+    "payloads": ("arrays",),  # what is compressed has no words of its own
+    "events": ("event_id", "query_id", "client_id", "session_id", "source"),
+}
+PERSONAL = sorted({name for names in WORDS.values() for name in names})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +62,10 @@ class PurgeOutcome:
         return not (self.blockers or self.remains)
 
 
-def removed_texts(rows: Iterable[Mapping[str, object]]) -> RemovedTexts:
-    """Return what to search for after these rows are removed, from the columns that tell of people."""
-    every = list(rows)
-    ids, words = (
-        cut_texts(row[name] for row in every for name in names if name in row) for names in (IDS, WORDS)
-    )
-    return RemovedTexts(ids=ids, words=words)
+def removed_texts(names: Sequence[str], rows: Iterable[Sequence[object]]) -> RemovedTexts:
+    """Return what to search for after rows are removed, from these of their columns."""
+    ids, words = set[bytes](), set[bytes]()
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            (ids if name in IDS else words).update(cut_texts([value]))
+    return RemovedTexts(ids=frozenset(ids), words=frozenset(words))

@@ -190,8 +190,8 @@ class Transaction(Protocol):
         """
         ...
 
-    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
-        """What these lists and events say, to be searched for once they are removed."""
+    def read_texts(self, entries: Traces) -> RemovedTexts:
+        """`EventLog.read_texts`, with what this transaction has written so far."""
         ...
 
     def amend(self, decision: Decision) -> None:
@@ -337,6 +337,10 @@ class EventLog(Protocol):
 
         With what was `found` of them before, also later events about those lists.
         """
+        ...
+
+    def read_texts(self, entries: Traces) -> RemovedTexts:
+        """What these lists and events say, to be searched for once they are removed."""
         ...
 
     def reclaim_space(self) -> int:

@@ -14,7 +14,7 @@ from rankloop.service.store.byte_search import ByteSearch
 from rankloop.service.store.postgres.partitions import make_table
 from rankloop.service.store.postgres.postgres_connections import Connection, take_lock
 from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, find_outdated, read_removals
-from rankloop.service.store.postgres.table_locks import MOMENT, find_blockers, lock_tables
+from rankloop.service.store.postgres.table_locks import MOMENT, find_blockers, lock_tables, refuse_if_read
 from rankloop.service.store.purge import PERSONAL, Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.sql.log_schema import RANGES
 from rankloop.service.store.store import StillRead
@@ -43,9 +43,8 @@ def rewrite_partition(connection: Connection, part: int) -> bool:
 
     The connection must be outside a transaction.
     """
-    if find_blockers(connection, tables_of(part), seconds=MOMENT):
-        return False  # the copy would be for nothing
     try:
+        refuse_if_read(connection, tables_of(part))  # the copy would be for nothing
         for _ in range(COPIES):
             removed = read_removals(connection, part)
             copy_tables(connection, part)
@@ -88,10 +87,10 @@ def rewrite_tables(connection: Connection, part: int) -> bool:
             _lock_head(connection)
             lock_tables(connection, tables_of(part))
             for table in tables_of(part):
-                connection.execute(f"CREATE TEMP TABLE kept ON COMMIT DROP AS SELECT * FROM {table}")
+                connection.execute(f"CREATE UNLOGGED TABLE {table}{SUFFIX} AS SELECT * FROM {table}")
                 connection.execute(f"TRUNCATE {table}")
-                connection.execute(f"INSERT INTO {table} SELECT * FROM kept")
-                connection.execute("DROP TABLE kept")
+                connection.execute(f"INSERT INTO {table} SELECT * FROM {table}{SUFFIX}")
+                connection.execute(f"DROP TABLE {table}{SUFFIX}")
             _note_rewritten(connection, part, read_removals(connection, part))
     except (StillRead, psycopg.errors.LockNotAvailable):
         return False

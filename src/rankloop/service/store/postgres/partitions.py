@@ -11,7 +11,7 @@ from functools import partial
 
 from rankloop.service.store.postgres.postgres_connections import Connection
 from rankloop.service.store.postgres.removals import CREATE_REMOVALS
-from rankloop.service.store.postgres.table_locks import lock_tables
+from rankloop.service.store.postgres.table_locks import lock_tables, refuse_if_read
 from rankloop.service.store.sql.bucket_sums import drop_empty_sums, keep_sums, subtract_range
 from rankloop.service.store.sql.dialect import PostgresDialect
 from rankloop.service.store.sql.log_schema import (
@@ -96,13 +96,14 @@ def add_partition(connection: Connection, *, first: int, past: int, since: float
 def drop_partition(connection: Connection, first: int) -> int:
     """Give up a partition with all that is in it; how many bytes that is. `StillRead` if it is read."""
     run, names = partial(DIALECT.run, connection), [f"{table}_{first}" for table in RANGES]
-    lock_tables(connection, [*RANGES, *names])
+    refuse_if_read(connection, names)
     sizes = [_number(connection, "SELECT pg_total_relation_size(%s::regclass)", name) for name in names]
     past = _number(connection, "SELECT past FROM partitions WHERE first = %s", first)
     losing = f"SELECT DISTINCT list_seq FROM events_{first} WHERE list_seq < :first"
     lists = [seq for (seq,) in run(losing, {"first": first})]
     with keep_sums(run, f"seq {DIALECT.among_numbers('numbers')}", {"numbers": lists}):
         subtract_range(run, first, past)
+        lock_tables(connection, [*RANGES, *names])  # as late as possible
         for table, name in zip(RANGES, names, strict=True):
             connection.execute(f"ALTER TABLE {table} DETACH PARTITION {name}")
             connection.execute(f"DROP TABLE {name}")

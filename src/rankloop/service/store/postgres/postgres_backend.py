@@ -65,7 +65,7 @@ class PostgresStore(SnapshotTable):
     """
 
     not_covered: tuple[str, ...] = (  # by a purge
-        "PostgreSQL's own write-ahead log, and its archives, backups and standby servers",
+        "PostgreSQL's own write-ahead log and server log, and its archives, backups and standby servers",
     )
     dialect = PostgresDialect()
     source: ReaderConnections

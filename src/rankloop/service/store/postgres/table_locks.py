@@ -40,10 +40,15 @@ def find_blockers(
     return tuple(Blocker(pid=pid, application=name, since=since) for pid, name, since in rows)
 
 
-def lock_tables(connection: Connection, tables: Sequence[str]) -> None:
-    """Take tables for this transaction alone; `StillRead` if that cannot be had within a moment."""
+def refuse_if_read(connection: Connection, tables: Sequence[str]) -> None:
+    """Raise `StillRead` if somebody has read one of these tables for longer than a moment."""
     if blockers := find_blockers(connection, tables, seconds=MOMENT):
         raise StillRead(blockers)
+
+
+def lock_tables(connection: Connection, tables: Sequence[str]) -> None:
+    """Take tables for this transaction alone; `StillRead` if that cannot be had within a moment."""
+    refuse_if_read(connection, tables)
     try:
         connection.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
         connection.execute(f"LOCK TABLE {', '.join(tables)} IN ACCESS EXCLUSIVE MODE")

@@ -39,7 +39,6 @@ from rankloop.service.store.postgres import exposure
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
 from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, count_change, count_removals
-from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
 from rankloop.service.store.sql.dialect import NO_VALUES, PostgresDialect, Row, Values
@@ -310,19 +309,6 @@ class PostgresTransaction(SnapshotTable):
         removed = remove_entries(self._run, DIALECT, lists=lists, events=events)
         self._forget()
         return removed
-
-    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
-        """What these lists and events say."""
-        self._save()
-        self._write_events(len(self._events))
-        rows: list[dict[str, object]] = []
-        for table, numbers in (("impressions", lists), ("payloads", lists), ("events", events)):
-            found = self._connection.execute(
-                f"SELECT * FROM {table} WHERE seq = ANY(%s::bigint[])", (list(numbers),), binary=True
-            )
-            names = [each.name for each in found.description or ()]
-            rows += [dict(zip(names, row, strict=True)) for row in found]
-        return removed_texts(rows)
 
     def amend(self, decision: Decision) -> None:
         """Put another body in place of that of a decision."""

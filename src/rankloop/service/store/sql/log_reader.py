@@ -29,6 +29,7 @@ from rankloop.service.store.log_records import (
     Traces,
     TrialList,
 )
+from rankloop.service.store.purge import WORDS, RemovedTexts, removed_texts
 from rankloop.service.store.sql.dialect import Row, Values
 from rankloop.service.store.sql.log_schema import COUNTED_SQL, JOINED_SQL
 from rankloop.service.store.sql.reader_connections import LogSource, Run
@@ -232,6 +233,17 @@ class LogReader:
 
         return self.source.read(look)
 
+    def read_texts(self, entries: Traces) -> RemovedTexts:
+        """Return what these lists and events say, to be searched for once they are removed."""
+        numbers = {"events": entries.events, "impressions": entries.lists, "payloads": entries.lists}
+        among = self.source.dialect.among_numbers("numbers")
+        return RemovedTexts.together(
+            removed_texts(names, self.source.run(query, {"numbers": [each.seq for each in part]}))
+            for table, names in WORDS.items()
+            for query in [f"SELECT {', '.join(names)} FROM {table} WHERE seq {among}"]
+            for part in _cut(numbers[table], PAGE)
+        )
+
     def _find_events(self, where: str, values: Values) -> list[Event]:
         rows = self.source.run(f"SELECT {EVENTS} FROM events {where}", values)
         return list(map(event_from, rows))
@@ -268,3 +280,7 @@ def _newest(page: Page[Record], count: int, limit: int) -> Iterator[Record]:
     while count > 0 and (found := page(before, min(count, limit))):
         yield from found
         before, count = found[-1].seq, count - len(found)
+
+
+def _cut(entries: Sequence[Trace], size: int) -> Iterator[Sequence[Trace]]:
+    return (entries[start : start + size] for start in range(0, len(entries), size))

@@ -61,7 +61,7 @@ def find_remains(path: Path, read: Read, texts: RemovedTexts) -> tuple[str, ...]
     """Return the tables, indexes and files with texts that no row may hold any more, by their names."""
     found = [each for file in log_files(path) for each in _search(file, ByteSearch(texts.all))]
     hits = {each.text for each in found}
-    living = _find_in_rows(read, hits) - _find_in_rows(read, hits & texts.ids, CACHES)
+    living = _find_in_rows(read, hits) - _find_in_rows(read, hits & texts.ids, CACHES, whole=True)
     left = [each for each in found if each.text not in living]
     pages = PageOwners(path, read)
     return tuple(sorted({pages.owner(each.place) if each.file == path else each.file.name for each in left}))
@@ -125,8 +125,10 @@ def _search(file: Path, search: ByteSearch) -> Iterator[Found]:
             data = kept + data if data else b""
 
 
-def _find_in_rows(read: Read, texts: Collection[bytes], tables: Collection[str] = ()) -> set[bytes]:
-    """Return those of the texts that rows hold, of some tables or of all."""
+def _find_in_rows(
+    read: Read, texts: Collection[bytes], tables: Collection[str] = (), *, whole: bool = False
+) -> set[bytes]:
+    """Return those of the texts that rows hold, of some tables or of all; only `whole` ones, if so asked."""
     living: set[bytes] = set()
     search = ByteSearch(texts)
     with read() as connection:
@@ -138,5 +140,13 @@ def _find_in_rows(read: Read, texts: Collection[bytes], tables: Collection[str] 
                 while page := rows.fetchmany(ROWS):
                     values = (value for row in page for value in row if isinstance(value, str | bytes))
                     raw = (value.encode() if isinstance(value, str) else value for value in values)
-                    living.update(text for _, text in search.find(b"\n".join(raw)))
+                    data = b"\n".join(raw)
+                    found = search.find(data)
+                    living.update(text for place, text in found if not whole or _is_whole(data, place, text))
     return living
+
+
+def _is_whole(data: bytes, place: int, text: bytes) -> bool:
+    """Whether a text is no part of a longer name."""
+    beside = data[max(place - 1, 0) : place] + data[place + len(text) : place + len(text) + 1]
+    return not any(chr(each).isalnum() or chr(each) in "-_." for each in beside)

@@ -28,7 +28,6 @@ from rankloop.service.store.log_records import (
     Impression,
     Shown,
 )
-from rankloop.service.store.purge import RemovedTexts, removed_texts
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
 from rankloop.service.store.sql.dialect import NO_VALUES, Row, SqliteDialect, Values
@@ -220,18 +219,6 @@ class SqliteTransaction(SnapshotTable):
         chosen = f"FROM impressions WHERE seq {DIALECT.among_numbers('lists')}"
         exposure.subtract(self._connection, chosen, {"lists": json.dumps(sorted(lists))})
         return remove_entries(self._run, DIALECT, lists=lists, events=events)
-
-    def read_texts(self, *, lists: Collection[int], events: Collection[int]) -> RemovedTexts:
-        """What these lists and events say."""
-        rows: list[dict[str, object]] = []
-        for table, numbers in (("impressions", lists), ("payloads", lists), ("events", events)):
-            found = self._connection.execute(
-                f"SELECT * FROM {table} WHERE seq IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(numbers)),),
-            )
-            names = [name for name, *_ in found.description]
-            rows += [dict(zip(names, row, strict=True)) for row in found]
-        return removed_texts(rows)
 
     def amend(self, decision: Decision) -> None:
         """Put another body in place of that of a decision."""
