@@ -9,6 +9,7 @@ from math import log2
 import numpy as np
 
 from rankloop.candidate import Candidate
+from rankloop.service.extensions.fair.report import find_balances
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression, Store
@@ -71,8 +72,7 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
 
 def account_in_memory(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """What a service holds its next list to."""
-    found = service.ranker(ranker)
-    return dict(found.lists.account.ahead(found.view.configuration.extension_states["fair"]))
+    return find_balances(service.ranker(ranker))
 
 
 def account_in_store(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:

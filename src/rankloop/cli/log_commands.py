@@ -106,7 +106,7 @@ def verify(
 def findings(data_dir: Path, store: str, replays: int) -> list[str]:
     """What is wrong, with a bar on the way."""
     from rankloop.policies.policy_names import POLICIES  # noqa: PLC0415
-    from rankloop.service.extensions.decided_states import DECIDED_STATES  # noqa: PLC0415
+    from rankloop.service.extensions.registry import load_registry  # noqa: PLC0415
     from rankloop.service.operations import verify as check  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
     from rankloop.service.store import StoreError  # noqa: PLC0415
@@ -126,7 +126,7 @@ def findings(data_dir: Path, store: str, replays: int) -> list[str]:
             task = bar.add_task("reading", total=None)
             bar.update(task, total=check.size(log))
             step = partial(bar.advance, task)
-            found += check.verify(log, DECIDED_STATES, POLICIES, replays=replays, step=step)
+            found += check.verify(log, load_registry(), POLICIES, replays=replays, step=step)
     except StoreError as error:
         found.append(str(error))
     return found

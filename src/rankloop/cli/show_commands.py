@@ -65,14 +65,14 @@ def of_folder(data_dir: Path, minutes: int) -> dict[str, Any]:
     """The findings about the clicks in a folder, as a service would say them; nothing is changed."""
     from rankloop.policies.policy_names import POLICIES  # noqa: PLC0415
     from rankloop.service.core.configuration import configuration_at  # noqa: PLC0415
-    from rankloop.service.extensions.decided_states import DECIDED_STATES  # noqa: PLC0415
+    from rankloop.service.extensions.registry import load_registry  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
     from rankloop.service.reports.service_facts import doctor as diagnose  # noqa: PLC0415
 
     with DataDirectory(data_dir).look() as store:
         now = store.time(time.time())
         rules = {
-            name: configuration_at(store, name, DECIDED_STATES, POLICIES).settings
+            name: configuration_at(store, name, load_registry(), POLICIES).settings
             for name in store.list_rankers()
         }
         found = diagnose(store, since=now - 60 * minutes, until=now + 1, rules=rules)

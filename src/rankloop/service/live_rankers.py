@@ -19,7 +19,7 @@ from rankloop.recommend import FittedRecommender, Interview, ask_next
 from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.creation import begin
-from rankloop.service.core.fold import BringsParts
+from rankloop.service.core.extension import Registry
 from rankloop.service.core.learner import LearningRounds
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
 from rankloop.service.core.lists.make_list import MadeList
@@ -42,7 +42,6 @@ from rankloop.service.events.list_lookup_retry import patiently
 from rankloop.service.events.unmatched_events import StrayBudget
 from rankloop.service.events.user_event import Receipt, UserEvent, understood
 from rankloop.service.events.verdicts import judged
-from rankloop.service.extensions.decided_states import DECIDED_STATES
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest, check_answers
 from rankloop.service.extensions.recommend.recommend_response import (
     Recommendation,
@@ -52,6 +51,7 @@ from rankloop.service.extensions.recommend.recommend_response import (
 )
 from rankloop.service.extensions.recommend.recommendations import popular_instead, recommended_or_popular
 from rankloop.service.extensions.recommend.recommender_candidates import ServedRecommender, served
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.job_runner import JobRunner
 from rankloop.service.operations.rebuild_requests import unused
 from rankloop.service.reports.decision_log import signed
@@ -80,7 +80,7 @@ class LiveRankers:
         wait: bool,
     ) -> None:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
-        self._registry: BringsParts = DECIDED_STATES
+        self._registry: Registry = load_registry()
         self._policy_kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         self.strays = StrayBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
@@ -245,11 +245,6 @@ class LiveRankers:
         """Past lists in a line each, with what was clicked, the newest first: those that are wanted."""
         name = self.ranker(ranker).name
         return self.store.statistics.find_lists(name, wanted or ListFilter(), last=last)
-
-    def account(self, ranker: str) -> dict[str, int]:
-        """By how many millionths of a look each group is ahead: what the next list is held to."""
-        found = self.ranker(ranker)
-        return dict(found.lists.account.ahead(found.view.configuration.extension_states.get("fair") or 0))
 
     # recommending
 

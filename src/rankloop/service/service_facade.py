@@ -18,7 +18,7 @@ from rankloop.service.core.settings_change import SettingsPreview, patched, prev
 from rankloop.service.events.event_selection import Selection
 from rankloop.service.export import PortableModel
 from rankloop.service.export.model_extraction import portable
-from rankloop.service.extensions.fair.report import ExposureReport, exposure_report
+from rankloop.service.extensions.fair.report import ExposureReport, exposure_report, find_balances
 from rankloop.service.extensions.recommend.recommend_response import PastReasons
 from rankloop.service.extensions.recommend.recommendations import reasons_again
 from rankloop.service.extensions.trial.report import RecentReports, TrialReport, last_report, reports
@@ -302,6 +302,10 @@ class ServiceFacade(LiveRankers):
         history = self.ranker(shown.ranker).history
         swapped = find_swapped_pairs(shown, history, shown.order)
         return settled_pairs(shown, history.model(shown.model), swapped=swapped)
+
+    def account(self, ranker: str) -> dict[str, int]:
+        """By how many millionths of a view each group is ahead: what the next list is held to."""
+        return find_balances(self.ranker(ranker))
 
     def reasons(self, query_id: str) -> PastReasons:
         """Why the results of a past list were recommended, if the recommender of that time is still here."""

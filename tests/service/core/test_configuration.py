@@ -19,7 +19,7 @@ from rankloop.policies import PDGD
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import RankerSettings, RankResponse, UserEvent
 from rankloop.service.core.configuration import configuration_at
-from rankloop.service.extensions.decided_states import DECIDED_STATES
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Decision, SqliteStore, StoreError, open_temporary_store, write
 from tests.support.faults import FaultyStore, settle
@@ -296,7 +296,7 @@ def test_a_configuration_is_read_with_one_query(monkeypatch: pytest.MonkeyPatch)
             return read(ranker, **given)
 
         monkeypatch.setattr(store, "read_decisions", counted)
-        found = configuration_at(store, "shop", DECIDED_STATES, POLICIES)
+        found = configuration_at(store, "shop", load_registry(), POLICIES)
         assert (found.mode, found.schema.names, queries) == ("frozen", ("price", "age"), ["shop"])
 
 
@@ -308,7 +308,7 @@ def test_the_schema_of_every_entry_can_be_read_back() -> None:
         shown_by(service, "price", "age")
         added = store.read_decisions("shop", kinds=("schema",))
         names = [
-            configuration_at(store, "shop", DECIDED_STATES, POLICIES, seq=each.seq - 1).schema.names
+            configuration_at(store, "shop", load_registry(), POLICIES, seq=each.seq - 1).schema.names
             for each in added
         ]
         assert names == [(), ("price",)]

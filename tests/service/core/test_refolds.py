@@ -19,7 +19,7 @@ from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.history import History
 from rankloop.service.core.ranker_settings import MODES
-from rankloop.service.extensions.decided_states import DECIDED_STATES
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations import jobs
 from rankloop.service.store import open_temporary_store, write
 from tests.support.life import Clock, live, make, same
@@ -102,12 +102,12 @@ def test_every_way_to_a_model_gives_what_the_plain_fold_gives(steps: Sequence[St
     past.do(steps)
     past.service.ranker("shop").catch_up()
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
-    plain = PlainPast("shop", store, DECIDED_STATES, known)
+    plain = PlainPast("shop", store, load_registry(), known)
     expected = plain.again(2**62)
     assert alike(past.service.ranker("shop").fold, expected), "the learner's"
-    assert alike(History("shop", store, DECIDED_STATES, known).head(), expected), "from what was kept"
-    assert alike(History("shop", store, DECIDED_STATES, known, kept=False).head(), expected), "from the log"
-    history = History("shop", store, DECIDED_STATES, known)
+    assert alike(History("shop", store, load_registry(), known).head(), expected), "from what was kept"
+    assert alike(History("shop", store, load_registry(), known, kept=False).head(), expected), "from the log"
+    history = History("shop", store, load_registry(), known)
     rng = np.random.default_rng(len(steps))
     forgotten = frozenset(history.forgotten(2**62))
     for version, _ in past.service.versions("shop")[:: int(rng.integers(1, 4))]:
@@ -150,7 +150,7 @@ def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
     }
     ranker.decide(kind, **bodies[kind])
     ranker.catch_up()
-    expected = History("shop", store, DECIDED_STATES, ranker.history.policy_kinds, kept=False).head()
+    expected = History("shop", store, load_registry(), ranker.history.policy_kinds, kept=False).head()
     assert not expected.learned.open
     assert alike(ranker.fold, expected)
 
@@ -164,5 +164,5 @@ def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
     assert past.service.jobs()[0].folded < len(list(store.read_entries("shop"))) / 4
     assert alike(
-        past.service.ranker("shop").fold, PlainPast("shop", store, DECIDED_STATES, known).again(2**62)
+        past.service.ranker("shop").fold, PlainPast("shop", store, load_registry(), known).again(2**62)
     )

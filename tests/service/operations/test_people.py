@@ -17,7 +17,7 @@ from rankloop.errors import RequestError
 from rankloop.policies import PairRank
 from rankloop.policies.policy_names import POLICIES
 from rankloop.service import FairSettings, HistoryError, RankerSettings, RankResponse, UserEvent
-from rankloop.service.extensions.decided_states import DECIDED_STATES
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.jobs import ask
 from rankloop.service.operations.person_removal import remove_people
 from rankloop.service.operations.verify import verify
@@ -231,7 +231,7 @@ def test_lists_of_a_log_that_is_being_learned_again_can_be_made_again(forgotten:
     assert service.model("shop").version >= decision.seq - 1  # that of the ranker stands before it
     assert not ask_for_lists(service, 1)[0].provenance.fallback
     settle(store)
-    assert list(verify(store, DECIDED_STATES, POLICIES)) == []
+    assert list(verify(store, load_registry(), POLICIES)) == []
 
 
 def test_every_list_around_a_deletion_beside_a_busy_learner_can_be_made_again(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_every_list_around_a_deletion_beside_a_busy_learner_can_be_made_again(tm
             shown = ask_for_lists(service, 50)
         (deleted,) = store.read_decisions("shop", kinds=("delete",))
         assert all(not deleted.body["first"] <= each.provenance.model < deleted.seq for each in shown)
-        assert list(verify(store, DECIDED_STATES, POLICIES)) == []
+        assert list(verify(store, load_registry(), POLICIES)) == []
 
 
 @pytest.mark.parametrize("kind", ["forget", "relearn", "rollback"])

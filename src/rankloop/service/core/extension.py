@@ -2,23 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rankloop.service.core.configuration import Configuration, States
+from rankloop.service.core.fold_part import FoldPart
 from rankloop.service.core.lists.list_draft import ListDraft
+from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.view import View
+from rankloop.service.store import Decision, Impression, Store
+
+
+class LiveState:
+    """What an extension keeps beside a ranker while the service runs; by default nothing.
+
+    Its methods are called from several threads. Every list that is answered is shown once and settled once.
+    """
+
+    needs_ticks = False  # whether it has something to do as time passes
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def give(self, request: RankRequest, view: View, query_id: str, at: float) -> Any:
+        """Return what is given to the extension for a list; by default its value of the view."""
+        del request, query_id, at
+        return view.extension_values.get(self.name)
+
+    def show(self, shown: Impression) -> None:
+        """Count a list that is answered now, and not durable yet."""
+
+    def settle(self, lists: Sequence[Impression], written: bool) -> None:
+        """Take in what became of lists that were shown: they are durable now, or lost."""
+
+    def refresh(self, view: View, folded: Iterable[str] = ()) -> None:
+        """Take in a new view, whose fold has met these lists by now."""
+
+    def tick(self) -> None:
+        """Take in what others may have written meanwhile, without waiting."""
+
+    @property
+    def waiting(self) -> Mapping[str, bool]:
+        """The lists that a fold is to meet, and whether each is known to be written."""
+        return {}
 
 
 class Extension:
     """What a room overrides of what it may do; by default it does nothing.
 
     `change` and `record` are pure, so that any list can be made again: what they cannot compute from the
-    request is `given` to them, for a new list by what lives beside the ranker, and for a past one by
-    `recall`, from the part that its impression keeps.
+    request is `given` to them, for a new list by its `LiveState`, and for a past one by `recall`, from the
+    part that its impression keeps.
     """
 
-    name: ClassVar[str]  # of its folder, its settings and its part
+    name: ClassVar[str]  # of its folder, its settings, its state and its part
+
+    def decide(self, state: Any, decision: Decision, before: Configuration) -> Any:
+        """Return its decided state after one more decision; None at first."""
+        del decision, before
+        return state
+
+    def fold_part(self, configuration: Configuration) -> FoldPart | None:
+        """Return the part that it brings to a fold, as it begins; None: it brings none."""
+        del configuration
+        return None
+
+    def view_value(self, configuration: Configuration, learned: Any, history: Any) -> Any:
+        """Return what it keeps ready for lists; `learned` is the value of its fold part.
+
+        While entries are being erased, there is no history to ask, and it is None.
+        """
+        del configuration, history
+        return learned
+
+    def live(self, ranker: str, store: Store, clock: Callable[[], float]) -> LiveState:
+        """Return its live state beside a ranker."""
+        del ranker, store, clock
+        return LiveState(self.name)
 
     def recall(self, part: Any, view: View, history: Any) -> Any:
         """Return what was given when a past list was made; `part` is None if it kept none."""
@@ -45,3 +106,12 @@ class Registry:
     def get(self, name: str) -> Extension | None:
         """Return the extension of a name, if it is here."""
         return next((each for each in self.extensions if each.name == name), None)
+
+    def decide(self, states: States, decision: Decision, before: Configuration) -> States:
+        """Return the state of each extension after one more decision."""
+        return {each.name: each.decide(states.get(each.name), decision, before) for each in self.extensions}
+
+    def fold_parts(self, configuration: Configuration) -> Mapping[str, FoldPart]:
+        """Return the parts that extensions bring to a fold, as they begin."""
+        parts = ((each.name, each.fold_part(configuration)) for each in self.extensions)
+        return {name: part for name, part in parts if part is not None}

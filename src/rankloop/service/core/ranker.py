@@ -14,7 +14,8 @@ from rankloop.errors import RequestError
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.compute_turns import LESSON, Turns
 from rankloop.service.core.configuration import Configuration, configuration_at
-from rankloop.service.core.fold import BringsParts, EntriesDeleted, Fold, read_unfolded, save_unless_deleted
+from rankloop.service.core.extension import Registry
+from rankloop.service.core.fold import EntriesDeleted, Fold, read_unfolded, save_unless_deleted
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
 from rankloop.service.core.model import Model
@@ -23,9 +24,6 @@ from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.snapshot_timing import SnapshotPace
 from rankloop.service.core.view import View
-from rankloop.service.extensions.promise.fold_part import Standing
-from rankloop.service.extensions.trial.arm_b import opponent_of
-from rankloop.service.extensions.trial.extension import RunningTrial
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
@@ -47,7 +45,7 @@ class Ranker:
         self,
         name: str,
         store: Store,
-        registry: BringsParts,
+        registry: Registry,
         policy_kinds: PolicyKinds,
         clock: Callable[[], float],
         election: Election = ALONE,
@@ -62,26 +60,20 @@ class Ranker:
         self._registry, self._policy_kinds = registry, policy_kinds
         self._learning, self._viewing = threading.RLock(), threading.RLock()
         self._turns = Turns()
-        self.lists = RankedLists(
-            name,
-            store,
-            clock,
-            self._turns,
-            view=lambda: self._view,
-            extend=self.extend,
-            fault=self._fault,
-            holding=set() if holding is None else holding,
-        )
+        held = set[RankedLists]() if holding is None else holding
+        self.lists = RankedLists(self, store, clock, self._turns, registry.extensions, held)
+        self._values: dict[
+            str, tuple[object, Any]
+        ] = {}  # of extensions for the view, and what they follow from
         self._fold: Fold | None = None
         self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
         self._unlearning = False  # entries were erased, and no model is there that never knew them
-        self._account_read = float("-inf")  # by the clock
+        self._ticked_at = float("-inf")  # by the clock
         configuration = configuration_at(store, name, registry, policy_kinds)
-        account = configuration.extension_states.get("fair") or 0
-        self.lists.account.begin(account, store.read_totals(name) if account else ())
-        self._view = self._with_opponent(View(configuration=configuration, model=_unlearned(configuration)))
+        self._view = self._with_values(View(configuration=configuration, model=_unlearned(configuration)))
+        self._refresh_extensions()
         self.starting = not begin  # nobody has tried to fold its log yet
         self.problem = "it is starting: its log is not folded yet" if self.starting else ""
         if begin:
@@ -107,7 +99,7 @@ class Ranker:
         """Whether its log could not be folded so far, or its settings cannot be read."""
         return self._fold is None or bool(self._view.configuration.problem)
 
-    def _fault(self) -> str:
+    def find_fault(self) -> str:
         """Why its lists are in the caller's order, if they are."""
         if self._unlearning:
             return "its log is being learned again without deleted data"
@@ -118,7 +110,7 @@ class Ranker:
         """Whether it has something to do although nothing was written: wait, or try again."""
         waits = self._fold is None or self._fold.closes_next < float("inf")
         late = waits or self.lists.buffer.held_up
-        return bool(late or self.problem or self._view.configuration.extension_states.get("fair"))
+        return bool(late or self.problem) or any(each.needs_ticks for each in self.lists.live_states.values())
 
     @property
     def fold(self) -> Fold:
@@ -126,14 +118,6 @@ class Ranker:
         if self._fold is None:
             raise HistoryError(f"ranker {self.name!r} is broken: {self.problem}")
         return self._fold
-
-    @property
-    def standing(self) -> Standing | None:
-        """How a promise of clicks stands, with lists that are not in the log yet; `None`: there is none."""
-        configuration = self._view.configuration
-        settings = configuration.settings.promise
-        began = configuration.extension_states.get("promise") or 0
-        return None if settings is None else self.lists.budget.standing(began, settings)
 
     def now(self) -> float:
         """What the clock says."""
@@ -176,11 +160,10 @@ class Ranker:
             decided = self._store.read_decisions(self.name, after=before.position)
             after = before.after_all(decided, self._registry, self._policy_kinds)
             if after is not before:
-                account = after.extension_states.get("fair") or 0
-                self.lists.account.begin(account, ())  # what others wrote is read with the next tick
                 view = replace(self._view, configuration=after)
                 erased = [int(each.body["first"]) for each in decided if each.kind == "delete"]
-                self._view = self._without_erased(view, min(erased)) if erased else self._with_opponent(view)
+                self._view = self._without_erased(view, min(erased)) if erased else self._with_values(view)
+                self._refresh_extensions()
             return self._view
 
     def _without_erased(self, view: View, first: int) -> View:
@@ -190,33 +173,29 @@ class Ranker:
         Without one, they are in the caller's order.
         """
         self.history.reset()
-        without_arm_b = {"trial": RunningTrial(view.trial, lambda: None)} if view.trial else {}
-        view = replace(view, extension_values=without_arm_b)
+        self._values.clear()
+        view = self._with_values(view, asks_history=False)
         if view.model.version < first:
             return view
         kept = self.history.model_of_snapshot(first)
         self._unlearning = kept is None
         return replace(view, model=kept or _unlearned(view.configuration))
 
-    def _with_opponent(self, view: View) -> View:
-        """The view with the trial that runs and its arm B; while there is none, its lists fall back."""
-        trial, running = view.trial, view.extension_values.get("trial")
-        if (trial.number if trial else 0) == (running.state.number if running else 0):
-            return view
-        if trial is None:
-            return replace(view, extension_values={})
-        arm_b = None
-        try:
-            arm_b = opponent_of(trial, self.history)
-        except Exception as error:  # whatever it is, the caller gets lists
-            warn_operator(
-                LOGGER,
-                "arm B of a trial is not to be had: its lists are the caller's order",
-                where=f"ranker {self.name!r}",
-                why=error,
-                do="give the service arm B's policy, or stop the trial",
-            )
-        return replace(view, extension_values={"trial": RunningTrial(trial, lambda: arm_b)})
+    def _with_values(self, view: View, *, asks_history: bool = True) -> View:
+        """The view with what extensions keep ready for lists, each asked again only if that may differ."""
+        configuration, learned = view.configuration, {} if self._fold is None else self._fold.values
+        for each in self._registry.extensions:
+            state = configuration.extension_states.get(each.name)
+            key = state, configuration.settings_version, learned.get(each.name), asks_history
+            if each.name not in self._values or self._values[each.name][0] != key:
+                history = self.history if asks_history else None
+                value = each.view_value(configuration, learned.get(each.name), history)
+                self._values[each.name] = key, value
+        return replace(view, extension_values={name: value for name, (_, value) in self._values.items()})
+
+    def _refresh_extensions(self, folded: Iterable[str] = ()) -> None:
+        for each in self.lists.live_states.values():
+            each.refresh(self._view, folded)
 
     def extend(self, names: NewNames) -> View:
         """A view whose schemas, of candidates and of who asks, have these features; all are added or none."""
@@ -280,13 +259,13 @@ class Ranker:
         self._whole = self._fold.position
         self.keep()
         with self._viewing:
-            self._view = self._with_opponent(replace(self._view, extension_values={}))
+            self._values.clear()
             self._show(self._fold, self._known_lists(self._fold))
 
     def _known_lists(self, fold: Fold) -> list[str]:
-        """Lists that wait in the budget of a promise and are in a fold, or were deleted since."""
-        waiting = self.lists.budget.waiting
-        found = {name: (self._store.find_impression(name), told) for name, told in waiting.items()}
+        """Lists that extensions wait for and that are in a fold, or were deleted since."""
+        waiting = [pair for each in self.lists.live_states.values() for pair in each.waiting.items()]
+        found = {name: (self._store.find_impression(name), told) for name, told in waiting}
         return [
             name
             for name, (shown, told) in found.items()
@@ -322,8 +301,7 @@ class Ranker:
                 )
             self.problem = problem
         self.starting = False
-        if self.lists.account.stale:
-            self.lists.refresh_account()
+        self._refresh_extensions()
 
     def keep(self) -> None:
         """Keep a snapshot of the state of learning, unless there is one."""
@@ -346,9 +324,10 @@ class Ranker:
         self.lists.resume()
         self.try_to_catch_up()
         now = self._clock()
-        if abs(now - self._account_read) >= patience:  # others may have written; a clock may go back
-            self._account_read = now
-            self.lists.refresh_account()
+        if abs(now - self._ticked_at) >= patience:  # others may have written; a clock may go back
+            self._ticked_at = now
+            for each in self.lists.live_states.values():
+                each.tick()
         if self._fold is None or self.problem:
             return
         closes, patience = self._fold.closes_next, patience if self.leads else max(patience, OVERDUE)
@@ -369,9 +348,9 @@ class Ranker:
             erased = self._view.configuration.deleted
             if max(fold.position, fold.cleared) < erased:  # it may know what was erased since
                 return
-            self._view, self._unlearning = replace(self._view, model=fold.model), False
-        standing = fold.values.get("promise")
-        self.lists.budget.refresh(standing if isinstance(standing, Standing) else None, folded)
+            self._view = self._with_values(replace(self._view, model=fold.model))
+            self._unlearning = False
+        self._refresh_extensions(folded)
         self.seen = fold.position
 
     def _keep_if_due(self, *, leap: bool = False) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Protocol, runtime_checkable
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.model import Model
-from rankloop.service.extensions.trial.trial_state import Trial
 
 
 @runtime_checkable
@@ -31,9 +30,9 @@ class View:
     extension_values: Mapping[str, Any] = field(default_factory=dict)  # what extensions keep ready for lists
 
     @property
-    def trial(self) -> Trial | None:
+    def trial(self) -> Any:
         """The trial that runs, if one does."""
-        trial: Trial | None = self.configuration.extension_states.get("trial")
+        trial = self.configuration.extension_states.get("trial")
         return trial if trial is not None and trial.runs else None
 
     @property

@@ -18,7 +18,8 @@ from rankloop.policies import PairRank, Policy, policy_names
 from rankloop.service import PromiseSettings, RankerSettings, RankResponse, TrialSettings, UserEvent
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.extensions.promise.fold_part import SearchFold
-from rankloop.service.extensions.promise.live_state import PromiseBook
+from rankloop.service.extensions.promise.live_state import SearchBudget
+from rankloop.service.extensions.promise.report import find_standing
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Event, Person, Promised, SqliteStore, Store, open_temporary_store
@@ -63,7 +64,7 @@ def life(
     Everything but lists and disk is the service's own: the budget in memory, the fold, searches that end
     after five others began, and a log that is three searches late.
     """
-    rng, book, searches = np.random.default_rng(seed), PromiseBook(), SearchFold(1, settings)
+    rng, book, searches = np.random.default_rng(seed), SearchBudget("promise"), SearchFold(1, settings)
     ahead = worst = 0.0
     late: list[tuple[str, Promised, float, bool]] = []
     arms: list[str] = []
@@ -83,7 +84,7 @@ def life(
             searches.shown(query_id, told, at + WINDOW)
             if clicked:
                 searches.note(clicked_at(query_id, at))
-            book.refresh(searches.value(), [query_id])
+            book.take_in(searches.value(), [query_id])
     return worst, searches.account, arms
 
 
@@ -206,10 +207,10 @@ def test_the_account_is_the_same_after_a_restart_a_retention_and_in_another_proc
         service = begun(store, clock)
         for _ in range(60):
             visit(service, clock, rng)
-        told, standing = account(service), service.ranker("shop").standing
+        told, standing = account(service), find_standing(service.ranker("shop"))
         other = make(theirs, clock, prefix="theirs")
         assert account(other) == told
-        assert other.ranker("shop").standing == standing
+        assert find_standing(other.ranker("shop")) == standing
         visit(other, clock, rng)
         told = account(service)
         assert account(other) == told
@@ -283,10 +284,10 @@ def test_lists_of_deleted_people_and_those_beside_them_are_no_debt_of_the_budget
         service.rank(FRUIT, ranker="shop", client_id=who, user_query=f"{number}")
     settle(store)
     service.delete_people([Person(client_id="otto")])
-    expected = make(store, clock).ranker("shop").standing
+    expected = find_standing(make(store, clock).ranker("shop"))
     assert expected is not None
     assert expected.pending == (0 if alone else 20)
-    assert service.ranker("shop").standing == expected
+    assert find_standing(service.ranker("shop")) == expected
 
 
 def test_a_list_that_a_snapshot_knows_already_counts_once() -> None:

@@ -2,73 +2,74 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from rankloop.errors import RequestError
 from rankloop.service.core.compute_turns import LIST, Turns
+from rankloop.service.core.extension import Extension
 from rankloop.service.core.lists.list_inputs import NO_CONTEXT, prepare_inputs
 from rankloop.service.core.lists.list_job import describe_failure
 from rankloop.service.core.lists.list_seeds import sticky_seed
 from rankloop.service.core.lists.make_list import MadeList, make_list
 from rankloop.service.core.lists.rank_request import RankRequest, context_by_column
 from rankloop.service.core.view import View
-from rankloop.service.extensions.fair.fair_account import FairAccount
-from rankloop.service.extensions.fair.live_state import AccountBook
-from rankloop.service.extensions.promise.live_state import PromiseBook
-from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operator_log import warn_operator
-from rankloop.service.store import (
-    ConnectionLost,
-    ExposureSum,
-    Impression,
-    ImpressionBuffer,
-    Promised,
-    Store,
-    StoreError,
-)
+from rankloop.service.store import ConnectionLost, Impression, ImpressionBuffer, Store
 from rankloop.types import FloatArray
 
 LOGGER = logging.getLogger("rankloop.service")
 NewNames: TypeAlias = Mapping[Literal["schema", "context"], Sequence[str]]
 
 
+class HasViews(Protocol):
+    """A ranker, as far as its lists need it."""
+
+    name: str
+
+    @property
+    def view(self) -> View:
+        """What was decided and learned."""
+        ...
+
+    def extend(self, names: NewNames) -> View:
+        """Add features that were never seen, and return a view that has them."""
+        ...
+
+    def find_fault(self) -> str:
+        """Return why lists cannot be made just now; empty, as a rule."""
+        ...
+
+
 class RankedLists:
     """Makes lists by the view of the moment, and has them written down.
 
-    `view` is what is in force and known; `extend` adds features to it that were never seen; `fault` says why
-    nothing can be ranked just now, and is empty as a rule. `holding` are those whose lists wait, because the
-    store is away.
+    `holding` are those whose lists wait, because the store is away.
     """
 
     def __init__(
         self,
-        name: str,
+        ranker: HasViews,
         store: Store,
         clock: Callable[[], float],
         turns: Turns,
-        *,
-        view: Callable[[], View],
-        extend: Callable[[NewNames], View],
-        fault: Callable[[], str],
+        extensions: Sequence[Extension],
         holding: set[RankedLists],
     ) -> None:
-        self.name, self._store, self._clock, self._turns = name, store, clock, turns
-        self._view, self._extend, self._fault, self._holding = view, extend, fault, holding
+        self.name, self._store, self._clock, self._turns = ranker.name, store, clock, turns
+        self._ranker, self._holding = ranker, holding
         self.unlogged = 0  # lists that could not be written down
         self.losing = False  # the last of them could not
-        self._extensions = load_registry().extensions
-        self.account, self.budget = AccountBook(), PromiseBook()
+        self._extensions = extensions
+        self.live_states = {each.name: each.live(ranker.name, store, clock) for each in extensions}
         held = partial(holding.add, self)
         self.buffer = ImpressionBuffer(store, lost=self._lost, left=self._left, held=held)
-        self._reading_account = False  # a job that does is in the queue
         self._usual: tuple[Sequence[str], Mapping[str, int]] = (), {}  # names that are a schema's columns
 
     def prepare(self, request: RankRequest, query_id: str) -> MadeList:
@@ -86,13 +87,9 @@ class RankedLists:
         make = partial(make_list, given=given, extensions=self._extensions, at=at)
         with self._turns.take(LIST):
             try:
-                made = make(prepare(fallback=self._fault()))
+                made = make(prepare(fallback=self._ranker.find_fault()))
             except Exception as error:  # whatever it is, the caller gets a list
                 made = make(prepare(fallback=describe_failure(error)))
-        exposure = made.impression.exposure
-        if person and exposure is not None and exposure.within is not None:
-            key, since = (person, request.user_query), at - view.configuration.settings.window
-            self.account.remember(key, exposure, at=at, since=since)
         return made
 
     def shown_elsewhere(self, request: RankRequest) -> MadeList:
@@ -111,29 +108,14 @@ class RankedLists:
         """The caller's own order, when there is no time or no way to make a list; features have no part."""
         self._check_size(request)
         nothing, seed = np.empty((request.n, 0)), sticky_seed(self.name, query_id)
-        view, at = self._view(), self._clock()
+        view, at = self._ranker.view, self._clock()
         inputs = prepare_inputs(view, request, nothing, query_id=query_id, seed=seed, fallback=reason)
         return make_list(inputs, self._give(view, request, query_id, at), self._extensions, at=at)
 
     def _give(self, view: View, request: RankRequest, query_id: str, at: float) -> dict[str, Any]:
         """What extensions know beside the request."""
-        configuration, account = view.configuration, None
-        person = request.session_id or request.client_id
-        key = (person, request.user_query) if person else ("", "")
-        if configuration.settings.fair is not None:
-            number = configuration.extension_states.get("fair") or 0
-            account = FairAccount(
-                settings=configuration.settings.fair,
-                number=number,
-                ahead=self.account.ahead(number, key, at - configuration.settings.window),
-                current=self.account.ahead(number),
-            )
-        return {
-            "promise": self._promised(view, request, query_id, at),
-            "trial": view.extension_values.get("trial"),
-            "fair": account,
-            "recommend": request.recommended,
-        }
+        states = self.live_states.items()
+        return {name: each.give(request, view, query_id, at) for name, each in states}
 
     def publish(self, made: MadeList, *, urgent: bool = False) -> MadeList:
         """Have a list written down, without waiting: it is no promise that anything is learned from it.
@@ -142,7 +124,7 @@ class RankedLists:
         """
         if away := self._store.describe_outage():
             return self._unwritten(made, away)
-        self._showing(made.impression)
+        self._show(made.impression)
         self.buffer.put(made.impression, urgent=urgent)
         return made
 
@@ -151,7 +133,7 @@ class RankedLists:
         if away := self._store.describe_outage():
             self._unwritten(made, away)
             raise ConnectionLost(away)
-        self._showing(made.impression)
+        self._show(made.impression)
         return self.buffer.put_durably(made.impression)
 
     def resume(self) -> None:
@@ -159,31 +141,16 @@ class RankedLists:
         self._holding.discard(self)  # first: should they be held up again, it is there again
         self.buffer.resume()
 
-    def refresh_account(self) -> None:
-        """Take in what the log says of exposure, also what other processes wrote; without waiting."""
-        number = self._view().configuration.extension_states.get("fair") or 0
-
-        def done(future: Future[Sequence[ExposureSum]]) -> None:
-            self._reading_account = False
-            if not future.exception():  # otherwise next time; futures of earlier lists are done by now
-                self.account.refresh(future.result())
-
-        if number and not self._reading_account:
-            with contextlib.suppress(StoreError):
-                job = self._store.submit(lambda transaction: transaction.read_totals(self.name), urgent=False)
-                self._reading_account = True
-                job.add_done_callback(done)
-
     def _features(self, request: RankRequest) -> tuple[View, FloatArray]:
         """The candidates' features, and the view whose columns they and those of who asks have."""
-        view, candidates = self._view(), request.candidates
+        view, candidates = self._ranker.view, request.candidates
         names, schema = self._usual
         columns = view.configuration.schema.columns
         usual = candidates.names is names and columns is schema  # nothing to look up
         unknown = [] if usual else candidates.new_names(columns)
         asking = view.configuration.context_schema.missing(request.context)
         if unknown or asking:
-            view = self._extend({"schema": unknown, "context": asking})
+            view = self._ranker.extend({"schema": unknown, "context": asking})
         elif usual:
             return view, candidates.values
         raw = candidates.by_column(view.configuration.schema.columns, len(view.configuration.schema.names))
@@ -192,40 +159,27 @@ class RankedLists:
         return view, raw
 
     def _check_size(self, request: RankRequest) -> None:
-        most = self._view().configuration.settings.max_candidates
+        most = self._ranker.view.configuration.settings.max_candidates
         if request.n > most:
             raise RequestError(f"expected 1 to {most} candidates, found {request.n}")
 
-    def _promised(self, view: View, request: RankRequest, query_id: str, at: float) -> Promised | None:
-        configuration = view.configuration
-        if configuration.settings.promise is None:
-            return None
-        key, window = _asking(request), configuration.settings.window
-        return self.budget.assign(
-            configuration.extension_states["promise"],
-            configuration.settings.promise,
-            query_id,
-            key,
-            at=at,
-            window=window,
-        )
-
-    def _showing(self, shown: Impression) -> None:
+    def _show(self, shown: Impression) -> None:
         """Count a list that is shown now, before it is written."""
-        self.account.show(shown.exposure)
-        if shown.promised is not None:
-            self.budget.show(shown, _asking(shown), at=shown.at)
+        for each in self.live_states.values():
+            each.show(shown)
 
     def _unwritten(self, made: MadeList, reason: str) -> MadeList:
+        """A list that is shown, although it cannot be written."""
         self._lost(1)
-        self.budget.lose([made.impression])
+        self._show(made.impression)
+        self._left([made.impression], written=False)
         return made.unlogged(reason[:200])
 
     def _left(self, lists: Sequence[Impression], written: bool) -> None:
         """Lists do not wait any more; one that was written down says that it can be done again."""
         self.losing = self.losing and not (written and lists)
-        self.account.leave(lists, written)
-        (self.budget.wrote if written else self.budget.lose)(lists)
+        for each in self.live_states.values():
+            each.settle(lists, written)
 
     def _lost(self, lists: int) -> None:
         """Some could not be written down, but were shown: a list is better than none."""
@@ -238,10 +192,3 @@ class RankedLists:
                 do="look at the disk or the database, and at rankloop_jobs_waiting",
             )
         self.unlogged, self.losing = self.unlogged + lists, True
-        self.account.stale = True
-
-
-def _asking(asked: RankRequest | Impression) -> tuple[str, ...]:
-    """Who asks what; nobody that could ask again, if there is neither a session nor a client."""
-    person = asked.session_id or asked.client_id
-    return (person, asked.user_query) if person else ()

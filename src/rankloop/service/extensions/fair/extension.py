@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.extension import Extension
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.policy_draw import continue_draw
 from rankloop.service.core.view import View
+from rankloop.service.extensions.decided_states import find_beginning
 from rankloop.service.extensions.fair.fair_account import (
     FairAccount,
     measure_exposure,
     merge_around_pins,
     stays_within,
 )
-from rankloop.service.store import Exposure
+from rankloop.service.extensions.fair.live_state import ExposureAccount
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.store import Decision, Exposure, Store
 
 
 class Fair(Extension):
     """Shares views between groups; given the account that a list is held to."""
 
     name = "fair"
+
+    def decide(self, state: int | None, decision: Decision, before: Configuration) -> int | None:
+        """Return the entry with which the account began; None: exposure is not counted."""
+        return find_beginning(FairSettings, state, decision, before.settings.fair)
+
+    def live(self, ranker: str, store: Store, clock: Callable[[], float]) -> ExposureAccount:
+        """Return the account, with the lists that are not in the log yet."""
+        del clock
+        return ExposureAccount(self.name, ranker, store)
 
     def recall(self, part: Exposure | None, view: View, history: object) -> FairAccount | None:
         """The account of a past list, from what it keeps."""

@@ -1,17 +1,23 @@
 """Exposure account of a ranker, in memory: what is in the log, and what waits to be written.
 
-The log is the truth. What is kept here is its sum, with the lists that were shown and are not durable yet,
-so that no list has to wait for the disk.
+What is kept here is a sum over the log, with the lists that were shown and are not durable yet, so that no
+list has to wait for the disk.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 
-from rankloop.service.store import Exposure, ExposureSum, Impression
+from rankloop.service.core.extension import LiveState
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.view import View
+from rankloop.service.extensions.fair.fair_account import FairAccount
+from rankloop.service.store import Exposure, ExposureSum, Impression, Store, StoreError
 
 REMEMBERED = 5000  # requests whose account is kept for a reload
 
@@ -24,77 +30,107 @@ class _First:
     ahead: Mapping[str, int]
 
 
-class AccountBook:
-    """The account in force: whole millionths of a look by which each group is ahead.
+class ExposureAccount(LiveState):
+    """The account of a ranker: millionths of a view by which each group is ahead.
 
     Readers get a mapping that never changes; it is replaced as a whole.
-
-    >>> book = AccountBook()
-    >>> book.begin(7, [])
-    >>> book.ahead(7), book.ahead(8)
-    ({}, {})
     """
 
-    def __init__(self) -> None:
-        self.stale = False  # something may have been written otherwise than was said: read the log again
+    def __init__(self, name: str, ranker: str, store: Store) -> None:
+        super().__init__(name)
+        self._ranker, self._store = ranker, store
         self._lock = threading.Lock()
-        self._number = 0
+        self._number: int | None = None  # 0: there is no account; None: it was not looked for yet
         self._total: dict[str, int] = {}
         self._waiting: dict[str, int] = {}  # of the total: not written yet
         self._first: OrderedDict[tuple[str, str], _First] = OrderedDict()
+        self._window = 0.0  # seconds in which a reload is held to the account of the first list
+        self._stale = False  # something may have been written otherwise than was said: read the log again
+        self._is_reading = False
 
-    def begin(self, number: int, written: Iterable[ExposureSum]) -> None:
-        """Begin an account, or take it up, unless it is the one there is."""
-        with self._lock:
-            if number != self._number:
-                self._number, self._waiting = number, {}
-                self._total = self._ahead_of(written)
-                self._first.clear()
+    @property
+    def needs_ticks(self) -> bool:  # type: ignore[override]  # a constant elsewhere
+        """Whether there is an account: others may write to it."""
+        return bool(self._number)
 
-    def ahead(self, number: int, key: tuple[str, str] = ("", ""), since: float = 0.0) -> Mapping[str, int]:
+    def give(self, request: RankRequest, view: View, query_id: str, at: float) -> FairAccount | None:
+        """Return the account; for a reload within the window, with what the first list was held to."""
+        del query_id
+        settings = view.configuration.settings.fair
+        if settings is None:
+            return None
+        number = view.configuration.extension_states.get(self.name) or 0
+        self._window = view.configuration.settings.window
+        ahead = self.ahead(number, _asking(request), at - self._window)
+        return FairAccount(settings=settings, number=number, ahead=ahead, current=self.ahead(number))
+
+    def ahead(self, number: int, key: tuple[str, str] | None = None, since: float = 0.0) -> Mapping[str, int]:
         """By how much each group is ahead; as when this key was first answered, if that was `since` then."""
         if number != self._number:
             return {}
-        first = self._first.get(key)
+        first = None if key is None else self._first.get(key)
         return self._total if first is None or first.at < since else {**self._total, **first.ahead}
 
-    def remember(self, key: tuple[str, str], exposure: Exposure, *, at: float, since: float) -> None:
-        """Keep the account under which somebody is answered, unless an earlier one still holds."""
+    def show(self, shown: Impression) -> None:
+        """Count a list, and remember the account for reloads, unless an earlier one still holds."""
+        part = shown.exposure
+        if part is None or part.account != self._number:
+            return
         with self._lock:
-            first = self._first.get(key)
-            if exposure.account != self._number or (first is not None and first.at >= since):
+            self._waiting = _changed(self._waiting, [part], 1)
+            self._total = _changed(self._total, [part], 1)
+            key = _asking(shown)
+            first = None if key is None else self._first.get(key)
+            if key is None or part.within is None or (first and first.at >= shown.at - self._window):
                 return
-            ahead = dict(zip(exposure.groups, exposure.ahead, strict=True))
-            self._first[key] = _First(at, ahead)
+            self._first[key] = _First(shown.at, dict(zip(part.groups, part.ahead, strict=True)))
             self._first.move_to_end(key)
             while len(self._first) > REMEMBERED:
                 self._first.popitem(last=False)
 
-    def show(self, exposure: Exposure | None) -> None:
-        """A list is shown, and will be written."""
-        if exposure is not None:
+    def settle(self, lists: Sequence[Impression], written: bool) -> None:
+        """Count lists no longer among those that wait; those that were lost not at all."""
+        with self._lock:
+            parts = [each.exposure for each in lists if each.exposure is not None]
+            mine = [each for each in parts if each.account == self._number]
+            self._waiting = _changed(self._waiting, mine, -1)
+            if not written:
+                self._total, self._stale = _changed(self._total, mine, -1), True
+
+    def refresh(self, view: View, folded: Iterable[str] = ()) -> None:
+        """Begin the account that was decided, and read the log again if that is needed."""
+        del folded
+        number = view.configuration.extension_states.get(self.name) or 0
+        if number != self._number:
+            is_first = self._number is None  # what others wrote since is read with the next tick
+            written = self._store.read_totals(self._ranker) if number and is_first else ()
             with self._lock:
-                if exposure.account == self._number:
-                    self._waiting = _changed(self._waiting, [exposure], 1)
-                    self._total = _changed(self._total, [exposure], 1)
+                self._number, self._waiting = number, {}
+                self._total = self._ahead_of(written)
+                self._first.clear()
+        if self._stale:
+            self.tick()
 
-    def leave(self, lists: Iterable[Impression], written: bool) -> None:
-        """Lists that do not wait any more: they are in the log now, or lost."""
-        with self._lock:
-            told = [each.exposure for each in lists if each.exposure is not None]
-            mine = [each for each in told if each.account == self._number]
-            if mine:
-                self._waiting = _changed(self._waiting, mine, -1)
-                if not written:
-                    self._total = _changed(self._total, mine, -1)
+    def tick(self) -> None:
+        """Read what the log says, also what other processes wrote, without waiting."""
+        if self._number and not self._is_reading:
+            with contextlib.suppress(StoreError):
+                job = self._store.submit(
+                    lambda transaction: transaction.read_totals(self._ranker), urgent=False
+                )
+                self._is_reading = True
+                job.add_done_callback(self._take_in)
 
-    def refresh(self, written: Iterable[ExposureSum]) -> None:
-        """Take in what the log says; what waits to be written comes on top."""
+    def _take_in(self, job: Future[Sequence[ExposureSum]]) -> None:
+        """Take what the log says; what waits to be written comes on top."""
+        self._is_reading = False
+        if job.exception():  # otherwise the next time; jobs of earlier lists are done by now
+            return
         with self._lock:
-            total = self._ahead_of(written)
+            total = self._ahead_of(job.result())
             for group, waiting in self._waiting.items():
                 total[group] = total.get(group, 0) + waiting
-            self._total, self.stale = total, False
+            self._total, self._stale = total, False
 
     def _ahead_of(self, written: Iterable[ExposureSum]) -> dict[str, int]:
         return {each.group: each.ahead for each in written if each.account == self._number}
@@ -107,3 +143,9 @@ def _changed(sums: Mapping[str, int], exposures: Iterable[Exposure], sign: int) 
         for group, granted, due, lapsed in zip(each.groups, each.granted, each.due, each.lapsed, strict=True):
             after[group] = after.get(group, 0) + sign * (granted - due - lapsed)
     return after
+
+
+def _asking(asked: RankRequest | Impression) -> tuple[str, str] | None:
+    """Who asks what; None: no one that could ask again."""
+    person = asked.session_id or asked.client_id
+    return (person, asked.user_query) if person else None

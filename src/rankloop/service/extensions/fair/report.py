@@ -9,6 +9,7 @@ from typing import Any
 from rankloop.exposure import VIEW
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.extensions.fair.live_state import ExposureAccount
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import ExposureSum, ExposureTally, GroupTally, Store
 
@@ -148,6 +149,13 @@ def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
             f"{total.outside} of {total.held} lists left an account outside of its tolerance: groups with "
             "too few candidates, pins, guardrails, or a tolerance that is too small"
         )
+
+
+def find_balances(ranker: Ranker) -> dict[str, int]:
+    """By how many millionths of a view each group of a ranker is ahead."""
+    account = ranker.lists.live_states.get("fair")
+    number = ranker.view.configuration.extension_states.get("fair")
+    return dict(account.ahead(number)) if number and isinstance(account, ExposureAccount) else {}
 
 
 def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from rankloop.service.core.extension import LiveState
 from rankloop.service.core.lists.list_seeds import sticky_seed
+from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.view import View
 from rankloop.service.extensions.promise.fold_part import Standing
 from rankloop.service.extensions.promise.settings import BITS, PromiseSettings
 from rankloop.service.store import Impression, Promised
@@ -30,21 +33,31 @@ class _Waiting:
     written: bool = False
 
 
-class PromiseBook:
+class SearchBudget(LiveState):
     """Gives every list its arm: `held` unless the budget has room for one more search that is free.
 
-    >>> book, settings = PromiseBook(), PromiseSettings(share=0.9, own=0.5, advance=0.4)
+    >>> book, settings = SearchBudget("promise"), PromiseSettings(share=0.9, own=0.5, advance=0.4)
     >>> [book.assign(7, settings, f"q{n}", (), at=0.0, window=60.0).arm for n in range(3)]
     ['learned', 'held', 'held']
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
         self._lock = threading.Lock()
         self._promise = 0
         self._standing: Standing | None = None
         self._waiting: dict[str, _Waiting] = {}  # by query_id of the first list, in the order of asking
         self._unknown = 0  # free searches of which the log knows nothing: they wait, or were lost
         self._first: OrderedDict[tuple[str, ...], tuple[float, Promised]] = OrderedDict()
+
+    def give(self, request: RankRequest, view: View, query_id: str, at: float) -> Promised | None:
+        """Return the search and the arm of a list, if clicks are promised."""
+        configuration = view.configuration
+        settings, key = configuration.settings.promise, _asking(request)
+        if settings is None:
+            return None
+        began, window = configuration.extension_states[self.name], configuration.settings.window
+        return self.assign(began, settings, query_id, key, at=at, window=window)
 
     def assign(
         self,
@@ -73,9 +86,9 @@ class PromiseBook:
             self._unknown += free
             return told
 
-    def show(self, shown: Impression, key: tuple[str, ...], *, at: float) -> None:
-        """A list is shown: its search has begun, and may go on."""
-        told = shown.promised
+    def show(self, shown: Impression) -> None:
+        """Begin the search of a list, which may go on."""
+        told, key, at = shown.promised, _asking(shown), shown.at
         if told is None or told.search != shown.query_id:
             return
         with self._lock:
@@ -89,27 +102,29 @@ class PromiseBook:
                 while len(self._first) > REMEMBERED:
                     self._first.popitem(last=False)
 
-    def lose(self, lists: Iterable[Impression]) -> None:
-        """Lists that were shown and could not be written down: what they may have lost stays unknown."""
+    def settle(self, lists: Sequence[Impression], written: bool) -> None:
+        """Know that lists are in the log; of those that are lost, what they may have cost stays unknown."""
         with self._lock:
             for each in lists:
-                self._waiting.pop(each.query_id, None)
-
-    def wrote(self, lists: Iterable[Impression]) -> None:
-        """Lists are in the log."""
-        with self._lock:
-            for each in lists:
-                if each.query_id in self._waiting:
+                if each.query_id not in self._waiting:
+                    continue
+                if written:
                     self._waiting[each.query_id].written = True
+                else:
+                    del self._waiting[each.query_id]
 
     @property
-    def waiting(self) -> dict[str, bool]:
-        """The first lists of searches of which the log is not known to tell, and whether it was told."""
+    def waiting(self) -> Mapping[str, bool]:
+        """The first lists of searches that a fold is to meet, and whether each is known to be written."""
         with self._lock:
             return {query_id: each.written for query_id, each in self._waiting.items()}
 
-    def refresh(self, standing: Standing | None, folded: Iterable[str]) -> None:
+    def refresh(self, view: View, folded: Iterable[str] = ()) -> None:
         """Take in what the log says, which knows these lists now."""
+        self.take_in(view.extension_values.get(self.name), folded)
+
+    def take_in(self, standing: Standing | None, folded: Iterable[str]) -> None:
+        """Take in the account as of the log, which knows these lists now."""
         with self._lock:
             self._standing = standing
             for query_id in folded:
@@ -147,3 +162,9 @@ class PromiseBook:
     def _drop(self, query_id: str) -> None:
         found = self._waiting.pop(query_id, None)
         self._unknown -= found is not None and found.told.arm != "held"
+
+
+def _asking(asked: RankRequest | Impression) -> tuple[str, ...]:
+    """Who asks what; empty: no one that could ask again."""
+    person = asked.session_id or asked.client_id
+    return (person, asked.user_query) if person else ()

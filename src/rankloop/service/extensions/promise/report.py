@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.extensions.promise.fold_part import Standing
+from rankloop.service.extensions.promise.live_state import SearchBudget
 from rankloop.service.extensions.promise.settings import PromiseSettings
 
 
@@ -31,8 +32,16 @@ class PromiseReport:
 
 def promise_report(ranker: Ranker) -> PromiseReport | None:
     """How the promise stands, if clicks are promised."""
-    settings, standing = ranker.settings.promise, ranker.standing
+    settings, standing = ranker.settings.promise, find_standing(ranker)
     return None if settings is None or standing is None else told(settings, standing)
+
+
+def find_standing(ranker: Ranker) -> Standing | None:
+    """How a promise stands, with lists that are not in the log yet; `None`: nothing is promised."""
+    settings, budget = ranker.settings.promise, ranker.lists.live_states.get("promise")
+    if settings is None or not isinstance(budget, SearchBudget):
+        return None
+    return budget.standing(ranker.view.configuration.extension_states.get("promise") or 0, settings)
 
 
 def told(settings: PromiseSettings, standing: Standing) -> PromiseReport:

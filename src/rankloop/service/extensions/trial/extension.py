@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,6 +11,7 @@ import numpy as np
 
 from rankloop.interleaving import Interleaved, TeamDraft
 from rankloop.policies import Policy
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.extension import Extension
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.list_draft import ListDraft
@@ -20,9 +22,12 @@ from rankloop.service.core.view import View
 from rankloop.service.extensions.trial.arm_b import Opponent, opponent_of
 from rankloop.service.extensions.trial.arms import arm_of, unit_of
 from rankloop.service.extensions.trial.trial_state import Trial as TrialState
-from rankloop.service.store import Assignment
+from rankloop.service.extensions.trial.trial_state import trial_after
+from rankloop.service.operator_log import warn_operator
+from rankloop.service.store import Assignment, Decision
 
 TEAM_DRAFT = TeamDraft()
+LOGGER = logging.getLogger("rankloop.service")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +70,33 @@ class Trial(Extension):
     """Compares a ranker with something else; given the trial that is running."""
 
     name = "trial"
+
+    def decide(
+        self, state: TrialState | None, decision: Decision, before: Configuration
+    ) -> TrialState | None:
+        """Return the last trial, also if it has ended."""
+        return trial_after(state, decision, before.mode)
+
+    def view_value(
+        self, configuration: Configuration, learned: None, history: History | None
+    ) -> RunningTrial | None:
+        """Return the trial that is running, with its arm B; without that, its lists fall back."""
+        del learned
+        state: TrialState | None = configuration.extension_states.get(self.name)
+        if state is None or not state.runs:
+            return None
+        arm_b = None
+        try:
+            arm_b = None if history is None else opponent_of(state, history)
+        except Exception as error:  # whatever it is, the caller gets lists
+            warn_operator(
+                LOGGER,
+                "arm B of a trial cannot be built: its lists are the caller's order",
+                where=f"trial {state.number}",
+                why=error,
+                do="give the service arm B's policy, or stop the trial",
+            )
+        return RunningTrial(state, lambda: arm_b)
 
     def recall(self, part: Assignment | None, view: View, history: History) -> RunningTrial | None:
         """The trial of a past list, by its number: it may have ended before the list was written."""
