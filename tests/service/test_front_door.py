@@ -11,8 +11,8 @@ import rankloop
 from rankloop import Candidate, RankerSettings, RankingService, UserEvent
 from rankloop.errors import DataError, RequestError, SettingError
 from rankloop.policies import PDGD, Random
-from rankloop.service import PastList, RankRequest, TrialSettings, columns
-from rankloop.service.events.event_selection import Selection
+from rankloop.service import ImportedList, RankRequest, TrialSettings, columns
+from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.reports.report_registry import REPORTS, Reports
 from rankloop.service.store import Person, SqliteStore, Store, StoreError
 from tests.support.life import Clock, Ids
@@ -153,7 +153,7 @@ def test_rankers_are_described_configured_and_learned_again() -> None:
 
 def test_jobs_forget_roll_back_and_retire() -> None:
     with lived() as service:
-        events = service.events.select("shop", Selection(client_id="c3"))
+        events = service.events.select("shop", EventSelection(client_id="c3"))
         assert len(events) == 1
         good = service.reports.read("learned", ranker="shop").version
         assert service.jobs.forget("shop", events).done
@@ -178,7 +178,7 @@ def test_people_and_what_is_old_are_deleted() -> None:
         service.events.record([UserEvent("nobody-knows", "red")])
         assert service.events.discard_unmatched() == 1
         past = RankRequest(ranker="shop", candidates=columns(MUGS), query_id="old")
-        assert service.events.import_lists("shop", [PastList(past, (UserEvent("old", "blue"),))])[0] == 1
+        assert service.events.import_lists("shop", [ImportedList(past, (UserEvent("old", "blue"),))])[0] == 1
 
 
 def test_a_trial_is_started_and_stopped() -> None:

@@ -10,7 +10,7 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_collection import RankerInfo, Rankers
 from rankloop.service.core.ranker_settings import Mode, RankerSettings, Scaling
 from rankloop.service.events.events import Events
-from rankloop.service.events.imported_lists import PastList
+from rankloop.service.events.imported_lists import ImportedList
 from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.report import PromiseReport
@@ -45,6 +45,7 @@ __all__ = [
     "FairSettings",
     "Health",
     "HistoryError",
+    "ImportedList",
     "JobReport",
     "Jobs",
     "Lists",
@@ -52,7 +53,6 @@ __all__ = [
     "Mode",
     "Model",
     "OutcomeReport",
-    "PastList",
     "PastReasons",
     "People",
     "PromiseReport",

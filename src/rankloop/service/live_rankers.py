@@ -36,12 +36,12 @@ from rankloop.service.core.ranker_settings import (
     check_served,
     settings_from_json,
 )
-from rankloop.service.events.event_selection import Selection, select_events
-from rankloop.service.events.imported_lists import PastList, import_lists
-from rankloop.service.events.list_lookup_retry import patiently
-from rankloop.service.events.unmatched_events import StrayBudget
-from rankloop.service.events.user_event import Receipt, UserEvent, understood
-from rankloop.service.events.verdicts import judged
+from rankloop.service.events.event_selection import EventSelection, select_events
+from rankloop.service.events.imported_lists import ImportedList, import_lists
+from rankloop.service.events.list_lookup_retry import submit_with_retry
+from rankloop.service.events.unmatched_events import UnmatchedEventBudget
+from rankloop.service.events.user_event import Receipt, UserEvent, parse_event
+from rankloop.service.events.verdicts import write_events
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest, check_answers
 from rankloop.service.extensions.recommend.recommend_response import (
     Recommendation,
@@ -82,7 +82,7 @@ class LiveRankers:
         self.store, self.clock, self.ids, self.election = store, clock, ids, election
         self._registry: Registry = load_registry()
         self._policy_kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
-        self.strays = StrayBudget()
+        self.unmatched = UnmatchedEventBudget()
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
         self._recommenders: dict[str, ServedRecommender] = {}
         self._naming = threading.Lock()
@@ -314,7 +314,7 @@ class LiveRankers:
 
         Then it is time to `learn`. `source` says where an event came from: see `SourceHash`.
         """
-        said = [understood(event) for event in events]
+        said = [parse_event(event) for event in events]
         if source is not None:
             said = [e if isinstance(e, str) else replace(e, source=source(e)) for e in said]
         if len(said) > MOST_EVENTS:
@@ -325,11 +325,11 @@ class LiveRankers:
             each.resume()  # an event must not overtake its list
 
         def job(transaction: Transaction, last: bool) -> list[tuple[str, Receipt]]:
-            return judged(transaction, said, self._within, at, last=last, strays=self.strays)
+            return write_events(transaction, said, self._within, at, last=last, unmatched=self.unmatched)
 
-        return patiently(self.store, job, patient=self.election.shared)
+        return submit_with_retry(self.store, job, patient=self.election.shared)
 
-    def import_lists(self, ranker: str, lists: Sequence[PastList]) -> tuple[int, list[Receipt]]:
+    def import_lists(self, ranker: str, lists: Sequence[ImportedList]) -> tuple[int, list[Receipt]]:
         """Learn from lists that were shown elsewhere, all or none; how many are new, and their receipts.
 
         A list whose id is in the log already changes nothing. They are open until their window closes:
@@ -340,7 +340,7 @@ class LiveRankers:
         self.learn([ranker])
         return entered
 
-    def select_events(self, ranker: str, selection: Selection) -> list[str]:
+    def select_events(self, ranker: str, selection: EventSelection) -> list[str]:
         """The ids of the counted events of a client, a session, a source or a stretch of time."""
         return select_events(self.store, self.ranker(ranker).name, selection)
 
@@ -374,11 +374,13 @@ class LiveRankers:
 
     def tick(self, *, patience: float = 0.0) -> None:
         """Let time pass: close what has been due for so many seconds, and learn."""
-        troubles = self._rounds.go(patience)
+        errors = self._rounds.go(patience)
         if self._jobs.inline:
             self._jobs.work()
-        if troubles:
-            raise troubles[0]
+        if len(errors) > 1:
+            raise ExceptionGroup(f"{len(errors)} rankers cannot go on just now", errors)
+        if errors:
+            raise errors[0]
 
     @property
     def starting(self) -> bool:

@@ -15,7 +15,7 @@ from rankloop.service.core.lists.replay import Audit, Replay, audit, find_swappe
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import RankerSettings, check_served
 from rankloop.service.core.settings_change import SettingsPreview, patched, preview
-from rankloop.service.events.event_selection import Selection
+from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.export import PortableModel
 from rankloop.service.export.model_extraction import portable
 from rankloop.service.extensions.fair.report import ExposureReport, exposure_report, find_balances
@@ -229,7 +229,7 @@ class ServiceFacade(LiveRankers):
     def forget(
         self,
         ranker: str,
-        event_ids: Iterable[str] | Selection,
+        event_ids: Iterable[str] | EventSelection,
         *,
         key: str = "",
         by: str = "",
@@ -237,7 +237,7 @@ class ServiceFacade(LiveRankers):
     ) -> JobReport:
         """Learn the whole log again as if these events, or those of a choice, had never been; a job."""
         found = self.ranker(ranker)
-        chosen = event_ids if isinstance(event_ids, Selection) else tuple(event_ids)
+        chosen = event_ids if isinstance(event_ids, EventSelection) else tuple(event_ids)
         number = forgotten_before(found, self.store, chosen, key)
         if not number:
             body = forget_body(found, self.store, chosen)

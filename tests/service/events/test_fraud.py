@@ -12,9 +12,9 @@ import pytest
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.service import RankerSettings, UserEvent
-from rankloop.service.events.event_selection import Selection
+from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.events.event_sources import SourceHash
-from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, StrayBudget
+from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, UnmatchedEventBudget
 from rankloop.service.http import HttpSettings
 from rankloop.service.reports.service_facts import doctor
 from rankloop.service.service_facade import ServiceFacade
@@ -75,7 +75,7 @@ def attacked(settings: RankerSettings) -> tuple[list[str], list[str], Counter[st
 def test_a_hundred_clicks_of_one_address_do_not_overturn_what_two_hundred_have_settled() -> None:
     before, after, verdicts, shop = attacked(UNLIMITED)
     assert (before[0], after[0], verdicts) == ("mug", "junk", {"accepted": 100})  # without limits, they do
-    chosen = shop.service.select_events("shop", Selection(source="attacker"))
+    chosen = shop.service.select_events("shop", EventSelection(source="attacker"))
     assert len(chosen) == 100
     shop.service.forget("shop", chosen)  # and are taken back in one call
     assert shop.order() == before
@@ -137,10 +137,10 @@ def test_strays_are_written_down_only_so_often_and_can_be_deleted() -> None:
     verdicts = [receipt.verdict for _ in range(3) for receipt in service.record(flood)]
     assert verdicts == ["orphan"] * 4500  # all are answered
     assert len(list(service.store.read_events(None))) == AT_ONCE
-    assert service.strays.dropped == 4500 - AT_ONCE
+    assert service.unmatched.dropped == 4500 - AT_ONCE
     assert service.discard_strays() == AT_ONCE
     assert not list(service.store.read_events(None))
-    budget = StrayBudget()
+    budget = UnmatchedEventBudget()
     assert sum(budget.spend(float(second)) for second in range(2000) for _ in range(10)) < 2 * AT_ONCE + 4010
 
 
@@ -153,7 +153,7 @@ def test_one_list_cannot_be_used_to_fill_the_disk_with_what_teaches_nothing(name
     verdicts = {receipt.verdict for receipt in service.record(said)}
     assert verdicts <= {"not_shown", "ignored"}
     assert len(list(service.store.read_events("shop"))) == PER_LIST + AT_ONCE
-    assert service.strays.dropped == 5000 - PER_LIST - AT_ONCE
+    assert service.unmatched.dropped == 5000 - PER_LIST - AT_ONCE
     (told,) = service.record([UserEvent(shown.query_id, "mug")])
     assert told.verdict == "accepted"
     assert (
@@ -166,13 +166,13 @@ def test_events_are_selected_by_all_that_is_said() -> None:
     for number in range(4):
         shop.visit("mug", f"s{number % 2}", client_id=f"c{number // 2}", event_id=f"e{number}")
     select = shop.service.select_events
-    assert select("shop", Selection(source="s0")) == ["e0", "e2"]
-    assert select("shop", Selection(client_id="c1")) == ["e2", "e3"]
-    assert select("shop", Selection(client_id="c1", source="s0")) == ["e2"]
+    assert select("shop", EventSelection(source="s0")) == ["e0", "e2"]
+    assert select("shop", EventSelection(client_id="c1")) == ["e2", "e3"]
+    assert select("shop", EventSelection(client_id="c1", source="s0")) == ["e2"]
     at = next(each.at for each in shop.service.store.read_events("shop") if each.event_id == "e2")
-    assert select("shop", Selection(since=at)) == ["e2", "e3"]
-    assert select("shop", Selection(until=at)) == ["e0", "e1"]
-    for nothing in (Selection(), Selection(client_id="nobody")):
+    assert select("shop", EventSelection(since=at)) == ["e2", "e3"]
+    assert select("shop", EventSelection(until=at)) == ["e0", "e1"]
+    for nothing in (EventSelection(), EventSelection(client_id="nobody")):
         with pytest.raises(RequestError):
             select("shop", nothing)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rankloop.service.store.log_records import Decision
@@ -201,3 +203,13 @@ def _untouched(store: Store, *, decisions: int, write_too: bool = True) -> None:
     if write_too:
         assert not write(store, lambda job: job.knows("e1")), "an event of a failed job is not known"
         assert write(store, lambda job: job.find_shown("q1")) is None, "a list of a failed job is not known"
+
+
+def test_decisions_that_only_told_the_time_can_be_discarded(store: Store) -> None:
+    """Up to an entry, and of one ranker; all others stay."""
+    for ranker, kind in (("shop", "tick"), ("shop", "mode"), ("news", "tick"), ("shop", "tick")):
+        put(store, replace(DECISION, ranker=ranker, kind=kind))
+    gone = write(store, lambda job: job.remove_before("shop", until=3, shown_before=0.0, kinds=["tick"]))
+    assert gone == 1
+    left = [(each.seq, each.kind) for name in ("shop", "news") for each in store.read_decisions(name)]
+    assert left == [(2, "mode"), (4, "tick"), (3, "tick")]

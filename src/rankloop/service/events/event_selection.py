@@ -9,10 +9,10 @@ from rankloop.service.store import COUNTED, Event, Store
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection:
+class EventSelection:
     """Which events are meant: those to which all applies that is said.
 
-    >>> Selection(client_id="c1", since=100.0).has
+    >>> EventSelection(client_id="c1", since=100.0).has
     True
     """
 
@@ -37,7 +37,7 @@ class Selection:
         return after and before and all(getattr(event, name) == value for name, value in said if value)
 
 
-def select_events(store: Store, ranker: str, selection: Selection) -> list[str]:
+def select_events(store: Store, ranker: str, selection: EventSelection) -> list[str]:
     """The ids of a ranker's counted events that are meant."""
     if not selection.has:
         raise RequestError(
@@ -49,7 +49,7 @@ def select_events(store: Store, ranker: str, selection: Selection) -> list[str]:
     return found
 
 
-def selected(store: Store, ranker: str, selection: Selection, *, before: int = 2**62) -> list[str]:
+def selected(store: Store, ranker: str, selection: EventSelection, *, before: int = 2**62) -> list[str]:
     """The same, also if there are none; of the entries before one."""
     counted = (each for each in store.read_events(ranker) if each.verdict in COUNTED and each.seq < before)
     return [each.event_id for each in counted if each in selection]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rankloop.service.events.event_selection import Selection
-from rankloop.service.events.imported_lists import PastList
+from rankloop.service.events.event_selection import EventSelection
+from rankloop.service.events.imported_lists import ImportedList
 from rankloop.service.events.user_event import Receipt, UserEvent
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Events:
         """
         return self._facade.record(events)
 
-    def import_lists(self, ranker: str, lists: Sequence[PastList]) -> tuple[int, Sequence[Receipt]]:
+    def import_lists(self, ranker: str, lists: Sequence[ImportedList]) -> tuple[int, Sequence[Receipt]]:
         """Learn from lists that were shown elsewhere, all or none; return how many are new, and receipts.
 
         A list whose id is in the log already changes nothing. The lists stay open until their window closes:
@@ -35,7 +35,7 @@ class Events:
         """
         return self._facade.import_lists(ranker, lists)
 
-    def select(self, ranker: str, selection: Selection) -> Sequence[str]:
+    def select(self, ranker: str, selection: EventSelection) -> Sequence[str]:
         """Return the ids of the counted events of a client, a session, a source or a period."""
         return self._facade.select_events(ranker, selection)
 

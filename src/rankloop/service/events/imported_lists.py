@@ -10,12 +10,12 @@ from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import LEARNS
 from rankloop.service.events.user_event import Receipt, UserEvent
-from rankloop.service.events.verdicts import ConfigurationWithin, judged
+from rankloop.service.events.verdicts import ConfigurationWithin, write_events
 from rankloop.service.store import Store, Transaction, write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PastList:
+class ImportedList:
     """A list that was shown elsewhere: candidates in the order shown, an id, and what was done with them.
 
     The id makes it one list however often it comes.
@@ -28,7 +28,7 @@ class PastList:
 def import_lists(
     ranker: Ranker,
     store: Store,
-    lists: Sequence[PastList],
+    lists: Sequence[ImportedList],
     *,
     configuration_within: ConfigurationWithin,
     at: float,
@@ -56,7 +56,7 @@ def import_lists(
         now = transaction.time(at)
         transaction.append_all([replace(made.impression, at=now) for made, _ in fresh])
         done = [event for _, events in fresh for event in events]
-        receipts = judged(transaction, done, configuration_within, at) if done else []
+        receipts = write_events(transaction, done, configuration_within, at) if done else []
         return len(fresh), [receipt for _, receipt in receipts]
 
     return write(store, job)

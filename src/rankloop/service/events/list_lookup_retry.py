@@ -1,4 +1,4 @@
-"""Patience with events that overtake their list, which another process is just writing down."""
+"""Retry of events that arrive before another process has written their list."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ T = TypeVar("T")
 PAUSES = (0.3, 1.0)  # seconds; lists are written within a fraction of one, as a rule
 
 
-class ListUnderWay(Exception):
+class ListNotWrittenYet(Exception):
     """An event names a list that is not there, and it is not the last time to look."""
 
 
-def patiently(store: EventLog, job: Callable[[Transaction, bool], T], *, patient: bool) -> Future[T]:
-    """Have a job done that is told whether it is its last chance; `ListUnderWay` has it done again later.
+def submit_with_retry(store: EventLog, job: Callable[[Transaction, bool], T], *, patient: bool) -> Future[T]:
+    """Submit a job that learns whether it is its last chance; `ListNotWrittenYet` has it tried again later.
 
-    Without patience, what was shown by this process is in the log before any job that is about it, so the
-    first chance is the last one. Whoever cancels the future before the job has succeeded has it never done.
+    If this process is alone on its store, a list is in the log before any job about it, so the first chance
+    is the last one. A future that is cancelled before the job has succeeded undoes the job.
     """
     if not patient:
         return store.submit(lambda transaction: job(transaction, True))
@@ -48,7 +48,7 @@ class _Chances(Generic[T]):
 
         def done(future: Future[T]) -> None:
             error = future.exception()
-            if isinstance(error, ListUnderWay):
+            if isinstance(error, ListNotWrittenYet):
                 self._later(number)
             elif error:
                 self._fail(error)

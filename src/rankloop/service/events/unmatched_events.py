@@ -1,4 +1,4 @@
-"""Bounded strays: events that teach nothing are written down only so often.
+"""Bounded unmatched: events that teach nothing are written down only so often.
 
 Orphans, duplicates and what could not be understood are kept to be looked at, and for that a few are enough:
 whoever sends millions of them must not fill the disk, nor whoever has a list of their own and tells millions
@@ -16,10 +16,10 @@ PER_LIST = 1000  # that teach nothing and are written down in any case
 MOST = 10_000  # lists remembered
 
 
-class StrayBudget:
+class UnmatchedEventBudget:
     """How many more strays may be written down, by the log's time.
 
-    >>> budget = StrayBudget()
+    >>> budget = UnmatchedEventBudget()
     >>> sum(budget.spend(0.0) for _ in range(5000)), budget.dropped
     (2000, 3000)
     """

@@ -90,10 +90,10 @@ class Receipt:
     detail: str = ""
 
 
-def understood(event: object) -> UserEvent | str:
+def parse_event(event: object) -> UserEvent | str:
     """The event, or in words why it is none.
 
-    >>> understood({"action_name": "click", "query_id": "q1"})
+    >>> parse_event({"action_name": "click", "query_id": "q1"})
     'object_id must be a text of 1 to 200 characters, found a text of 0'
     """
     if isinstance(event, UserEvent):

@@ -12,8 +12,8 @@ from typing import TypeAlias
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.deleted_lists import DELETE, lies_under
 from rankloop.service.core.ranker_settings import RankerSettings
-from rankloop.service.events.list_lookup_retry import ListUnderWay
-from rankloop.service.events.unmatched_events import StrayBudget
+from rankloop.service.events.list_lookup_retry import ListNotWrittenYet
+from rankloop.service.events.unmatched_events import UnmatchedEventBudget
 from rankloop.service.events.user_event import Receipt, UserEvent
 from rankloop.service.store import SERVICE, SQUATTED, Decision, Event, Shown, Transaction, Verdict
 
@@ -112,32 +112,32 @@ class Judge:
         return self._found[ranker]
 
 
-def judged(
+def write_events(
     transaction: Transaction,
     events: Sequence[UserEvent | str],
     configuration_within: ConfigurationWithin,
     at: float,
     *,
     last: bool = True,
-    strays: StrayBudget | None = None,
+    unmatched: UnmatchedEventBudget | None = None,
 ) -> list[tuple[str, Receipt]]:
     """Events written down with their verdicts: of each its ranker, if it has one, and its receipt.
 
     A text in place of an event says why it could not be understood. If it is not the `last` chance,
-    `ListUnderWay` if a list is not there: another process may just be writing it. Of `strays`, only as many
-    are written down as there is room for, and none whose list was deleted on request.
+    `ListNotWrittenYet` if a list is not there: another process may just be writing it. Of events that teach
+    nothing, only as many are written down as `unmatched` allows, and none whose list was deleted on request.
     """
     clear = [event for event in events if not isinstance(event, str)]
     transaction.prefetch(
         event_ids=[each.event_id for each in clear], query_ids=[each.query_id for each in clear]
     )
     if not last and not all(transaction.find_shown(each.query_id) for each in clear):
-        raise ListUnderWay
+        raise ListNotWrittenYet
     now = transaction.time(at)
     judge, receipts = Judge(transaction, configuration_within, now), []
     for event in events:
         entry = unreadable(now, event) if isinstance(event, str) else judge.judge(event)
-        if (strays is None or strays.keeps(entry)) and not judge.was_deleted(entry):
+        if (unmatched is None or unmatched.keeps(entry)) and not judge.was_deleted(entry):
             transaction.append(entry)
         receipts.append((entry.ranker, Receipt(entry.event_id, entry.verdict, entry.detail)))
     return receipts

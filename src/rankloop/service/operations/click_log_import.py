@@ -12,7 +12,7 @@ from rankloop.connect.click_log_lists import LoggedList
 from rankloop.errors import RequestError
 from rankloop.service.core.lists.candidate_columns import columns
 from rankloop.service.core.lists.rank_request import RankRequest
-from rankloop.service.events.imported_lists import PastList
+from rankloop.service.events.imported_lists import ImportedList
 from rankloop.service.events.user_event import UserEvent
 from rankloop.service.service_facade import ServiceFacade
 
@@ -54,7 +54,7 @@ def import_click_log(
     return done
 
 
-def past_list(found: LoggedList, ranker: str) -> PastList:
+def past_list(found: LoggedList, ranker: str) -> ImportedList:
     """A list as the service takes it, under an id that follows from what it is."""
     name = f"imported-{found.key}"
     rows = zip(found.objects, found.features, strict=True)
@@ -78,10 +78,10 @@ def past_list(found: LoggedList, ranker: str) -> PastList:
         )
         for each in found.clicked
     )
-    return PastList(request, tuple(events))
+    return ImportedList(request, tuple(events))
 
 
-def _past(lists: Iterable[LoggedList], ranker: str, done: Imported) -> Iterator[PastList]:
+def _past(lists: Iterable[LoggedList], ranker: str, done: Imported) -> Iterator[ImportedList]:
     for each in lists:
         if each.trouble:
             done.left_out[each.trouble] += 1
@@ -92,6 +92,6 @@ def _past(lists: Iterable[LoggedList], ranker: str, done: Imported) -> Iterator[
             done.left_out[str(error)] += 1
 
 
-def _batches(lists: Iterator[PastList]) -> Iterator[list[PastList]]:
+def _batches(lists: Iterator[ImportedList]) -> Iterator[list[ImportedList]]:
     while batch := list(islice(lists, BATCH)):
         yield batch

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankloop.errors import RequestError
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import RankerSettings
-from rankloop.service.events.event_selection import Selection
+from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.operations.jobs import (
     Interrupted,
     JobReport,
@@ -157,7 +157,7 @@ class Jobs:
     def forget(
         self,
         ranker: str,
-        event_ids: Iterable[str] | Selection,
+        event_ids: Iterable[str] | EventSelection,
         *,
         key: str = "",
         by: str = "",

@@ -60,9 +60,10 @@ def retain(
     """Discard events, lists and snapshots that are older than a moment, as far as the model can do without.
 
     The log then begins at a snapshot, the *base*: the last one before the moment from which the kept part of
-    the log gives the same model. Lists that were still open there stay. Decisions always stay. What was
-    discarded can be neither replayed nor forgotten: it is part of the base for good. What the lists had in an
-    exposure account is carried by the decision. What trials have shown whose lists go is written down first.
+    the log gives the same model. Lists that were still open there stay. Decisions stay, but for
+    ticks, which only told the time. What was discarded can be neither replayed nor forgotten: it is part of
+    the base for good. What the lists had in an exposure account is carried by the decision. What trials have
+    shown whose lists go is written down first.
     It is refused while the ranker is arm B of a trial of one of the `rankers`.
     """
     refuse_if_needed(rankers, ranker.name)
@@ -80,7 +81,11 @@ def retain(
         drop_checkpoint(transaction, ranker.name)
         before = transaction.read_totals(ranker.name)
         discarded = transaction.remove_before(
-            ranker.name, until=start, shown_before=oldest, keep=tuple(base.body["learned"]["open"])
+            ranker.name,
+            until=start,
+            shown_before=oldest,
+            keep=tuple(base.body["learned"]["open"]),
+            kinds=("tick",),
         )
         rows = carried(before, transaction.read_totals(ranker.name))
         body, at = {"base": start, **said, **({"exposure": rows} if rows else {})}, transaction.time(clock)

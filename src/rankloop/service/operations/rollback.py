@@ -8,7 +8,7 @@ from typing import Any
 from rankloop.errors import RequestError
 from rankloop.service.core.job_record import digest_of
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.events.event_selection import Selection, select_events, selected
+from rankloop.service.events.event_selection import EventSelection, select_events, selected
 from rankloop.service.service_errors import ConflictError, HistoryError
 from rankloop.service.store import Store
 
@@ -28,15 +28,15 @@ def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float
     return {"moment": moment} if to is None else {"to": to}
 
 
-def forget_body(ranker: Ranker, store: Store, chosen: Iterable[str] | Selection) -> dict[str, Any]:
+def forget_body(ranker: Ranker, store: Store, chosen: Iterable[str] | EventSelection) -> dict[str, Any]:
     """What a job to forget events is asked for."""
-    found = select_events(store, ranker.name, chosen) if isinstance(chosen, Selection) else chosen
+    found = select_events(store, ranker.name, chosen) if isinstance(chosen, EventSelection) else chosen
     ids = sorted(set(found))
     check_events(ranker.name, store, ids)
     return {"events": ids}
 
 
-def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Selection, key: str) -> int:
+def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | EventSelection, key: str) -> int:
     """The number of the job that was asked for by this key, whatever has become of it; 0: there is none.
 
     A choice of events is the same if it chose the same then: later ones may have come, and some be deleted.
@@ -45,7 +45,7 @@ def forgotten_before(ranker: Ranker, store: Store, chosen: Collection[str] | Sel
     job = next((each for each in jobs if key and each.key == key and each.kind == "forget"), None)
     if job is None:
         return 0
-    if isinstance(chosen, Selection):
+    if isinstance(chosen, EventSelection):
         asked = store.read_decisions(ranker.name, kinds=("job",), after=job.number - 1)[0].body["body"][
             "events"
         ]

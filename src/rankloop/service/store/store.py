@@ -164,14 +164,21 @@ class Transaction(Protocol):
         ...
 
     def remove_before(
-        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+        self,
+        ranker: str,
+        *,
+        until: int,
+        shown_before: float,
+        keep: Collection[str] = (),
+        kinds: Collection[str] = (),
     ) -> int:
         """Delete what a model that begins with the snapshot of entry `until` does not need.
 
         That is: the ranker's events up to entry `until`; its lists up to there that were shown before a time,
         except those whose query_id is in `keep` and those that a later counted event refers to; its older
-        snapshots; and, of the same time, events that belong to no ranker. Decisions stay. Returns how many
-        entries were deleted; their numbers are never used again. `Store.reclaim_space` gives the space back.
+        snapshots; and, of the same time, events that belong to no ranker. Decisions stay, but for
+        those of some `kinds`. Returns how many entries were deleted; their numbers are never used again.
+        `Store.reclaim_space` gives the space back.
         What the lists had in an exposure account is gone with them: a `retain` decision carries it over.
         """
         ...

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from rankloop.errors import RequestError
 from rankloop.naming import write_name
-from rankloop.service.events.event_selection import Selection
+from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.http.app_context import AppContext, InjectedContext
 from rankloop.service.http.client_address import network_of
 from rankloop.service.http.rank_body import ForgetBody, RetainBody, RetireBody, RollbackBody
@@ -122,10 +122,10 @@ async def retire_features(
     )
 
 
-def chosen_events(data: ForgetBody, context: AppContext) -> list[str] | Selection:
+def chosen_events(data: ForgetBody, context: AppContext) -> list[str] | EventSelection:
     """The events that are to be forgotten: their ids, or which are meant."""
     source = context.sources.address(network_of(data.address)) if data.address else data.source
-    selection = Selection(
+    selection = EventSelection(
         client_id=data.client_id,
         session_id=data.session_id,
         source=source,

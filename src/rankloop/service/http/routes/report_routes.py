@@ -27,7 +27,7 @@ class Why(Struct):
     explanation: Explanation
 
 
-class PastList(Struct):
+class ImportedList(Struct):
     """A list as it was shown, what it was made from, and what users did with it."""
 
     query_id: str
@@ -121,7 +121,7 @@ async def lists(
 
 
 @get("/v1/audit/{query_id:str}", guards=ADMIN, summary="Everything about a past list")
-async def audit(query_id: FromPath[str], context: InjectedContext) -> PastList:
+async def audit(query_id: FromPath[str], context: InjectedContext) -> ImportedList:
     """What was shown, on what grounds, and what users did with it."""
     service = context.service
     found = await context.ask(partial(service.audit, query_id))
@@ -160,7 +160,7 @@ def line_of(shown: ListSummary) -> ListLine:
     )
 
 
-def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
+def _told(found: Audit, names: list[str], of_context: list[str]) -> ImportedList:
     shown = found.impression
     known = dict(zip(of_context, shown.context.tolist(), strict=False))
     asker = {"user": shown.user, "features": {name: x for name, x in known.items() if x == x}}  # noqa: PLR0124
@@ -170,7 +170,7 @@ def _told(found: Audit, names: list[str], of_context: list[str]) -> PastList:
     ]
     groups = shown.groups or [""] * len(features)
     pins = shown.pinned_at.tolist()
-    return PastList(
+    return ImportedList(
         query_id=shown.query_id,
         at=shown.at,
         ranker=shown.ranker,

@@ -46,6 +46,7 @@ from rankloop.service.store.sql.entry_removal import (
     find_old_events,
     find_old_lists,
     find_unmatched_events,
+    remove_decisions,
     remove_entries,
 )
 from rankloop.service.store.sql.reader_connections import Run
@@ -279,7 +280,13 @@ class PostgresTransaction(SnapshotTable):
         return exposure.read_exposures(self._connection, ranker)
 
     def remove_before(
-        self, ranker: str, *, until: int, shown_before: float, keep: Collection[str] = ()
+        self,
+        ranker: str,
+        *,
+        until: int,
+        shown_before: float,
+        keep: Collection[str] = (),
+        kinds: Collection[str] = (),
     ) -> int:
         """Delete what a model that begins at entry `until` does not need.
 
@@ -293,6 +300,9 @@ class PostgresTransaction(SnapshotTable):
         lists = find_old_lists(self._run, DIALECT, values)
         events = find_old_events(self._run, ranker=ranker, until=until, before=shown_before)
         removed = self._remove(lists, events)
+        if decisions := remove_decisions(self._run, DIALECT, ranker, until=until, kinds=kinds):
+            count_change(self._connection, DECISIONS)
+            removed += decisions
         self.delete_snapshots(ranker, before=until)
         return dropped + removed
 

@@ -44,6 +44,15 @@ def find_unmatched_events(run: Run, *, since: float, until: float) -> list[int]:
     return [seq for (seq,) in run(query, {"since": since, "until": until})]
 
 
+def remove_decisions(run: Run, dialect: Dialect, ranker: str, *, until: int, kinds: Collection[str]) -> int:
+    """Delete a ranker's decisions of some kinds, up to an entry; how many there were."""
+    if not kinds:
+        return 0
+    query = f"""DELETE FROM decisions WHERE ranker = :ranker AND seq <= :until
+        AND kind {dialect.among("kinds")} RETURNING seq"""
+    return len(run(query, {"ranker": ranker, "until": until, "kinds": list(kinds)}))
+
+
 def _remove(run: Run, dialect: Dialect, lists: list[int], events: list[int]) -> int:
     among = f"seq {dialect.among_numbers('numbers')}"
     losing = f"SELECT DISTINCT list_seq FROM events WHERE {among} AND list_seq IS NOT NULL AND {COUNTED_SQL}"
