@@ -311,7 +311,9 @@ def test_reasons_keys_and_groups_keep_no_id_of_a_deleted_person(store: Store, tm
         ranker="shop",
         client_id=OTTO.client_id,
     )
-    service.forget("shop", ["other-event-1"], key="ticket of client-of-otto", reason="a robot")
+    service.forget(
+        "shop", ["other-event-1", "otto-event-3"], key="ticket of client-of-otto", reason="a robot"
+    )
     clock.now += 100.0
     service.tick()
     assert "seller-otto" in {each.group for each in store.read_totals("shop")}

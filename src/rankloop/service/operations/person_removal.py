@@ -51,6 +51,7 @@ def remove_people(
     known = {hash_person(salt, *each) for person in people for each in ids_of(person)}
     body = {"salt": salt, "people": sorted(known), **said}
     texts = [RemovedTexts(words=cut_texts(ids)), store.read_texts(seen)]
+    cleaned = clean_snapshots(store, seen)
 
     def job(transaction: Transaction) -> tuple[Decision | None, RemovedTexts]:
         late = transaction.find_person_entries(people, after=head, found=seen)
@@ -60,7 +61,7 @@ def remove_people(
         for decision in named:
             transaction.amend(_without_ids(decision, ids))
         told = RemovedTexts.together([*texts, transaction.read_texts(late)])
-        return remove_entries(store, transaction, traces, body, clock), told
+        return remove_entries(transaction, traces, cleaned, body, clock), told
 
     return write(store, job)
 
@@ -90,20 +91,29 @@ def ids_of(person: Person) -> list[tuple[str, str]]:
 
 
 def remove_entries(
-    store: Store, transaction: Transaction, traces: Traces, body: Mapping[str, Any], clock: float
+    transaction: Transaction,
+    traces: Traces,
+    cleaned: Iterable[Snapshot],
+    body: Mapping[str, Any],
+    clock: float,
 ) -> Decision:
     """Remove entries, and all that was made of them; the decision about it.
 
-    `body` is what the decision says beside numbers and hashes of the lists; it has a `salt`.
+    `cleaned` are the snapshots that `clean_snapshots` found before the transaction. `body` is what the
+    decision says beside numbers and hashes of the lists; it has a `salt`.
     """
     every = [*traces.lists, *traces.events]
     names = sorted({each.ranker for each in every} - {SERVICE})
     before = {name: transaction.read_totals(name) for name in names}
     lists, events = [each.seq for each in traces.lists], [each.seq for each in traces.events]
     transaction.remove_entries(lists=lists, events=events)
+    kept = {name: {seq for seq, _ in transaction.list_snapshots(name)} for name in names}
+    for snapshot in cleaned:
+        if snapshot.seq in kept[snapshot.ranker]:  # it was not thinned meanwhile
+            transaction.save_snapshot(snapshot)
     at = transaction.time(clock)
     for name in names:
-        first = _unlearn(store, transaction, name, traces)
+        first = _unlearn(transaction, name, traces)
         rows = carried_by_others(before[name], transaction.read_totals(name))
         told = {"first": first, **({"exposure": rows} if rows else {})}
         transaction.append(Decision(at=at, ranker=name, kind=DELETE, body=told))
@@ -148,24 +158,46 @@ def _words(ids: Collection[str]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})(?![\w-])") if words else None
 
 
-def _unlearn(store: Store, transaction: Transaction, ranker: str, traces: Traces) -> int:
+def clean_snapshots(store: Store, traces: Traces) -> list[Snapshot]:
+    """Return the snapshots of before these entries that name them, without their names.
+
+    That is where a retained log begins, with lists that are open there.
+    """
+    every, found = [*traces.lists, *traces.events], []
+    for ranker in {each.ranker for each in every} - {SERVICE}:
+        first = _first(store, ranker, traces)
+        lists, events = _names(ranker, traces)
+        for seq, _ in store.list_snapshots(ranker):
+            snapshot = store.load_latest(ranker, until=seq) if seq < first else None
+            if snapshot is not None and (cleaned := _cleaned(snapshot, lists, events)) is not None:
+                found.append(cleaned)
+    return found
+
+
+def _unlearn(transaction: Transaction, ranker: str, traces: Traces) -> int:
     """Take people out of what a ranker keeps beside its log; the entry from which to fold that anew."""
-    lists = {each.name for each in traces.lists if each.ranker == ranker}
-    events = {each.name for each in traces.events if each.ranker == ranker}
-    retained = store.read_decisions(ranker, kinds=("retain",))
-    base = int(retained[-1].body["base"]) if retained else 0
-    numbers = [each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker]
-    first = max(min(numbers), base + 1)
-    for kind in ("forget", "job"):
-        for decision in store.read_decisions(ranker, kinds=(kind,)):
-            _amend(transaction, decision, events)
+    _, events = _names(ranker, traces)
+    first = _first(transaction, ranker, traces)
+    for decision in transaction.read_decisions(ranker, kinds=("forget", "job")):
+        _amend(transaction, decision, events)
     drop_checkpoint(transaction, ranker)
     transaction.delete_snapshots(ranker, since=first)
-    for seq, _ in transaction.list_snapshots(ranker):
-        snapshot = store.load_latest(ranker, until=seq)
-        if snapshot is not None and (cleaned := _cleaned(snapshot, lists, events)) is not None:
-            transaction.save_snapshot(cleaned)
     return first
+
+
+def _first(log: Store | Transaction, ranker: str, traces: Traces) -> int:
+    """Return the first entry of a ranker that goes, if its log does not begin after it."""
+    retained = log.read_decisions(ranker, kinds=("retain",))
+    base = int(retained[-1].body["base"]) if retained else 0
+    return max(min(each.seq for each in (*traces.lists, *traces.events) if each.ranker == ranker), base + 1)
+
+
+def _names(ranker: str, traces: Traces) -> tuple[set[str], set[str]]:
+    """Return the ids of a ranker's lists and events."""
+    lists, events = (
+        {each.name for each in part if each.ranker == ranker} for part in (traces.lists, traces.events)
+    )
+    return lists, events
 
 
 def _amend(transaction: Transaction, decision: Decision, events: set[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from rankloop.service.core.deleted_lists import DELETE, hash_person, tombstone
 from rankloop.service.operations.people import Deletions, find_pending
-from rankloop.service.operations.person_removal import remove_entries
+from rankloop.service.operations.person_removal import clean_snapshots, remove_entries
 from rankloop.service.store import SERVICE, Decision, Store, Trace, Traces, Transaction, write
 
 
@@ -64,11 +64,12 @@ def find_by_hashes(store: Store, deletion: Decision) -> Traces:
 
 def _delete(store: Store, deletion: Decision) -> int:
     traces = find_by_hashes(store, deletion)
+    cleaned = clean_snapshots(store, traces)
     kept = ("salt", "people", "tombstones", "by", "reason")
     body: dict[str, Any] = {name: deletion.body[name] for name in kept if name in deletion.body}
 
     def job(transaction: Transaction) -> int:
-        remove_entries(store, transaction, traces, {**body, "again": True}, time.time())
+        remove_entries(transaction, traces, cleaned, {**body, "again": True}, time.time())
         return len(traces.lists) + len(traces.events)
 
     return write(store, job)
