@@ -267,7 +267,7 @@ def lists_in_bytes() -> None:
 def stored(store: SqliteStore) -> int:
     """Bytes of all payloads."""
     write(store, lambda transaction: transaction.list_rankers())
-    return int(store.source.run("SELECT ifnull(sum(length(arrays)), 0) FROM payloads")[0][0])
+    return int(store.source.run("SELECT ifnull(sum(length(payload)), 0) FROM payloads")[0][0])
 
 
 def say(what: str, took: Took) -> None:

@@ -120,9 +120,10 @@ def flip(path: Path, table: str, column: str, condition: str, at: int) -> None:
     ("table", "column", "at", "said"),
     [
         ("snapshots", "arrays", -1, "is damaged"),
-        ("payloads", "arrays", -1, "is not the one that was shown"),
-        ("payloads", "arrays", 0, "cannot be read"),
-        ("payloads", "object_ids", 0, "cannot be read"),
+        ("impressions", "digest", -1, "is not the one that was shown"),
+        ("payloads", "payload", -1, "cannot be read"),
+        ("payloads", "payload", 20, "cannot be read"),
+        ("payloads", "payload", 0, "cannot be read"),
     ],
 )
 def test_one_flipped_bit_is_named(

@@ -71,7 +71,7 @@ def test_a_damaged_list_is_refused_and_the_others_are_learned(tmp_path: Path) ->
         lists = [shown_by(service) for _ in range(3)]
         with closing(sqlite3.connect(tmp_path / "log.db")) as file, file:
             of_it = "seq = (SELECT seq FROM impressions WHERE query_id = ?)"
-            file.execute(f"UPDATE payloads SET arrays = ? WHERE {of_it}", (b"rust", lists[1].query_id))
+            file.execute(f"UPDATE payloads SET payload = ? WHERE {of_it}", (b"rust", lists[1].query_id))
         click(service, lists[2])
         clock.now += WINDOW + 1
         service.tick()

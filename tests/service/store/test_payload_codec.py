@@ -115,6 +115,7 @@ def test_damaged_bytes_are_refused(data: bytes) -> None:
 def test_compressed_bytes_that_are_damaged_are_refused() -> None:
     compressor = PayloadCompressor(lambda number: b"")
     number, data = compressor.compress(encode_payload(IMPRESSION))
-    for damaged in (data[:-1], b"", b"nothing", data[8:]):
+    flipped = [data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :] for at in range(len(data))]
+    for damaged in (data[:-1], b"", b"nothing", data[8:], *flipped):
         with pytest.raises(DataError, match="hold no list"):
             compressor.decompress(number, damaged)

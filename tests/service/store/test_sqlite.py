@@ -115,7 +115,7 @@ def test_threads_that_ended_leave_no_connections(tmp_path: Path) -> None:
 def test_counting_lists_does_not_read_their_features(tmp_path: Path) -> None:
     with SqliteStore(tmp_path / "log.db") as store:
         columns = {name for _, name, *_ in store.source.run("PRAGMA table_info(impressions)")}
-        assert "arrays" not in columns
+        assert "payload" not in columns
 
 
 def test_reading_never_waits_for_a_job(tmp_path: Path) -> None:

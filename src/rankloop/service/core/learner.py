@@ -33,7 +33,7 @@ class LearningRounds:
         self._store, self._rankers, self._holding = store, rankers, holding
         self._restless: set[str] = set()  # those that had something to do when they were last looked after
         self._rounds = 0
-        self._sums = SumKeeper(store)
+        self._upkeep = LogUpkeep(store)
         self._seen, _ = store.list_changed_rankers(
             after=BEYOND
         )  # the entry up to which every ranker was looked after
@@ -56,7 +56,7 @@ class LearningRounds:
                 troubles.append(error)
             (self._restless.add if found.restless else self._restless.discard)(found.name)
         self._seen, self._rounds = head, self._rounds + 1
-        self._sums.keep_up(head)
+        self._upkeep.keep_up(head)
         return troubles
 
     def _asked(self, changed: Collection[str], *, everyone: bool) -> list[Ranker]:
@@ -68,10 +68,10 @@ class LearningRounds:
         return [each for name, each in found if each and (name in changed or each.restless)]
 
 
-class SumKeeper:
-    """Keeper of the sums over the log: has them made of what was written, and waits for nothing.
+class LogUpkeep:
+    """Upkeep of a log: the sums of what was written, and a dictionary for its payloads now and then.
 
-    Without them statistics are the same, and take longer. So an error is no trouble: it is tried again.
+    Without them the log is the same, but slower and larger. So an error is no trouble: it is tried again.
     """
 
     def __init__(self, store: Store) -> None:
@@ -80,11 +80,16 @@ class SumKeeper:
         self._summed, self._asked_at = -1, float("-inf")  # the bucket up to which it was asked for; when
 
     def keep_up(self, head: int) -> None:
-        """Ask for the sums of the buckets before the log's last entry, once a second at most."""
+        """Improve the compression if that is due; have the buckets before the log's last entry summed.
+
+        The sums are asked for once a second at most, and not waited for.
+        """
         if self._job is not None and self._job.done():
             if self._job.exception() is not None or self._job.result():  # more are left
                 self._summed = -1
             self._job = None
+        with suppress(StoreError):
+            self._store.improve_compression()
         now = time.monotonic()
         if self._job is None and head >> SMALL > self._summed and now - self._asked_at >= EVERY:
             self._summed, self._asked_at = head >> SMALL, now

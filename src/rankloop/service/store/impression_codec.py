@@ -10,9 +10,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
-from rankloop.service.store.array_codec import pack, unpack
 from rankloop.service.store.log_records import (
     Assignment,
     Event,
@@ -24,7 +22,8 @@ from rankloop.service.store.log_records import (
     Recommended,
     TrialList,
 )
-from rankloop.types import Array, BoolArray, FloatArray
+from rankloop.service.store.payload_codec import decode_payload, encode_payload
+from rankloop.service.store.payload_dictionary import PayloadCompressor
 
 IMPRESSION_COLUMNS = (
     *("seq", "at", "ranker", "query_id", "user_query", "client_id", "session_id"),
@@ -33,7 +32,7 @@ IMPRESSION_COLUMNS = (
 )
 LIST_COLUMNS = (*IMPRESSION_COLUMNS, "shown", "titles", "exposure", "assignment", "promised")
 ENTRY_COLUMNS = ("seq", "at", "ranker", "query_id", "teaches", "promised")
-PAYLOAD_COLUMNS = ("seq", "object_ids", "groups", "arrays", "recommended")
+PAYLOAD_COLUMNS = ("seq", "dictionary", "payload", "recommended")
 EVENT_COLUMNS = tuple(Event.__dataclass_fields__)
 WHOLE_COLUMNS = (
     *IMPRESSION_COLUMNS,
@@ -61,39 +60,9 @@ def list_row(shown: Impression, seq: int, at: float) -> tuple[Any, ...]:
     return (seq, at, *_impression_values(shown), *names, *parts)
 
 
-def payload_row(shown: Impression, seq: int) -> tuple[Any, ...]:
+def payload_row(shown: Impression, seq: int, compressor: PayloadCompressor) -> tuple[Any, ...]:
     """What a list holds, in the order of `PAYLOAD_COLUMNS`."""
-    arrays = {**present(shown.features), "pinned_at": shown.pinned_at, "order": shown.order}
-    if shown.context.size:
-        arrays["context"] = shown.context
-    arrays |= {f"evidence.{name}": value for name, value in shown.evidence.items()}
-    return seq, texts(shown.object_ids), texts(shown.groups), pack(arrays), part_text(shown.recommended)
-
-
-def present(features: FloatArray) -> dict[str, Array]:
-    """The columns in which a list has any value: what it costs does not depend on how many others there are.
-
-    >>> stored = present(np.array([[np.nan, 1.0, np.nan]]))
-    >>> stored["features"].tolist(), whole(stored).tolist()
-    ([[1.0]], [[nan, 1.0, nan]])
-    """
-    if not features.size or not np.isnan(features.min()):  # as a rule: nothing is missing
-        return {"features": features}
-    there: BoolArray = ~np.all(np.isnan(features), axis=0)
-    if there.all():
-        return {"features": features}
-    columns = np.append(np.flatnonzero(there), features.shape[1]).astype(np.int32)
-    return {"features": features[:, there], "columns": columns}  # and the width at the end
-
-
-def whole(stored: dict[str, Array]) -> FloatArray:
-    """The features with the columns in which nothing was said; takes them out of what was stored."""
-    values, columns = stored.pop("features"), stored.pop("columns", None)
-    if columns is None:
-        return values
-    table = np.full((len(values), int(columns[-1])), np.nan, dtype=values.dtype)
-    table[:, columns[:-1]] = values
-    return table
+    return seq, *compressor.compress(encode_payload(shown)), part_text(shown.recommended)
 
 
 def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
@@ -101,26 +70,19 @@ def event_row(event: Event, seq: int, at: float) -> tuple[Any, ...]:
     return (seq, at, *_event_values(event))
 
 
-def impression_from(row: Sequence[Any]) -> Impression:
+def impression_from(row: Sequence[Any], compressor: PayloadCompressor) -> Impression:
     """A list from a row of `WHOLE_COLUMNS`."""
-    *plain, titles, exposure, assignment, promised, object_ids, groups, arrays, recommended = row
-    values = unpack(arrays)
+    *plain, titles, exposure, assignment, promised, dictionary, payload, recommended = row
     known = dict(zip(IMPRESSION_COLUMNS, plain, strict=True))
+    known |= decode_payload(compressor.decompress(dictionary, payload))
     return Impression(
         user=known.pop("user_id"),
         **known | {"teaches": bool(known["teaches"])},
-        object_ids=texts_from(object_ids),
-        groups=texts_from(groups),
         titles=texts_from(titles) if titles else (),
-        features=whole(values),
-        pinned_at=values.pop("pinned_at"),
-        order=values.pop("order"),
-        context=values.pop("context", np.zeros(0)),
         exposure=part_from(exposure, Exposure),
         assignment=part_from(assignment, Assignment),
         promised=part_from(promised, Promised),
         recommended=part_from(recommended, Recommended),
-        evidence={name.removeprefix("evidence."): value for name, value in values.items()},
     )
 
 

@@ -34,7 +34,10 @@ else:
     from backports import zstd
 
 SIZE = 112 * 1024  # bytes of a dictionary
-LEVEL = 3  # of zstd
+OPTIONS: dict[int, int] = {  # with a checksum: a list that is damaged is refused
+    zstd.CompressionParameter.compression_level: 3,
+    zstd.CompressionParameter.checksum_flag: 1,
+}
 SAMPLE = 1000  # lists that a dictionary is built from
 WORSE = 4 / 3  # how much more bytes call for another dictionary
 NONE = 0  # the number of no dictionary
@@ -61,20 +64,30 @@ class PayloadCompressor:
 
     def use(self, number: int, *, ratio: float) -> None:
         """Compress with a dictionary from now on; `ratio` is what it made of lists it had not seen."""
-        self._number, self._ratio = number, ratio
-        self._compressor = zstd.ZstdCompressor(LEVEL, zstd_dict=self._load(number))
+        self._used = number, zstd.ZstdCompressor(options=OPTIONS, zstd_dict=self._load(number))
+        self._ratio = ratio
         self._begin_to_count()
+
+    @property
+    def number(self) -> int:
+        """The number of the dictionary in use."""
+        return self._used[0]
+
+    def add(self, number: int, content: bytes) -> None:
+        """Make a dictionary known, so that it need not be found."""
+        self._dictionaries[number] = zstd.ZstdDict(content, is_raw=True)
 
     def compress(self, payload: bytes) -> tuple[int, bytes]:
         """Compress a payload; the number of the dictionary, and the bytes."""
-        data = self._compressor.compress(payload, zstd.ZstdCompressor.FLUSH_FRAME)
+        number, compressor = self._used  # at once: another thread may exchange both
+        data = compressor.compress(payload, zstd.ZstdCompressor.FLUSH_FRAME)
         self._lists += 1
         self._raw += len(payload)
         self._packed += len(data)
         if self._lists % SAMPLE == 0:
             self._found = self._packed / max(self._raw, 1)
             self._raw = self._packed = 0
-        return self._number, data
+        return number, data
 
     def decompress(self, number: int, data: bytes) -> bytes:
         """Give a payload back."""
@@ -85,7 +98,7 @@ class PayloadCompressor:
 
     def is_dictionary_due(self) -> bool:
         """Whether enough lists were written without a dictionary, or with one that now does a third worse."""
-        is_worse = self._number == NONE or self._found > WORSE * self._ratio
+        is_worse = self.number == NONE or self._found > WORSE * self._ratio
         return self._lists >= self._wait and is_worse
 
     def make_dictionary(self, lists: Sequence[Impression]) -> tuple[bytes, float] | None:
@@ -98,7 +111,7 @@ class PayloadCompressor:
         payloads = [encode_payload(each) for each in lists[1::2]]
         trial = build_dictionary(lists[::2])
         ratio = measure_ratio(zstd.ZstdDict(trial, is_raw=True), payloads) if trial else 1.0
-        if WORSE * ratio > measure_ratio(self._load(self._number), payloads):
+        if WORSE * ratio > measure_ratio(self._load(self.number), payloads):
             self._wait *= 2
             return None
         self._wait = SAMPLE
@@ -110,13 +123,13 @@ class PayloadCompressor:
 
     def _load(self, number: int) -> zstd.ZstdDict | None:
         if number not in self._dictionaries:
-            self._dictionaries[number] = zstd.ZstdDict(self._find(number), is_raw=True)
+            self.add(number, self._find(number))
         return self._dictionaries[number]
 
 
 def measure_ratio(dictionary: zstd.ZstdDict | None, payloads: Sequence[bytes]) -> float:
     """Measure the bytes after compression over those before."""
-    compressor = zstd.ZstdCompressor(LEVEL, zstd_dict=dictionary)
+    compressor = zstd.ZstdCompressor(options=OPTIONS, zstd_dict=dictionary)
     packed = sum(len(compressor.compress(each, zstd.ZstdCompressor.FLUSH_FRAME)) for each in payloads)
     return packed / max(sum(map(len, payloads)), 1)
 

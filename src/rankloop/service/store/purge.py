@@ -12,7 +12,7 @@ WORDS: Mapping[
     str, tuple[str, ...]
 ] = {  # columns that tell of people, and what to search for after a removal
     "impressions": ("query_id", "user_query", "client_id", "session_id", "user_id", "titles"),
-    "payloads": ("arrays",),  # what is compressed has no words of its own
+    "payloads": ("payload",),  # what is compressed has no words of its own
     "events": ("event_id", "query_id", "client_id", "session_id", "source"),
 }
 PERSONAL = sorted({name for names in WORDS.values() for name in names})

@@ -133,6 +133,10 @@ class Transaction(Protocol):
         """
         ...
 
+    def add_dictionary(self, data: bytes, *, ratio: float) -> int:
+        """Add a dictionary for payloads, with its ratio for lists that it had not seen; its number."""
+        ...
+
     def sum_buckets(self) -> bool:
         """Sum for the statistics what was written since the last time; whether more is left.
 
@@ -327,6 +331,10 @@ class EventLog(Protocol):
         Always the sum over the exposures of its lists, and over what its `retain` decisions carry in
         `exposure` of lists that were discarded: rows of account, group, and its five sums.
         """
+        ...
+
+    def improve_compression(self) -> None:
+        """Make a dictionary for payloads if one is due: of the newest lists, for those that come."""
         ...
 
     def count_waiting_jobs(self) -> int:

@@ -24,12 +24,13 @@ from rankloop.service.store.sql.log_schema import (
 from rankloop.service.store.store import StoreError
 
 DIALECT = PostgresDialect()
-STORAGE = (  # beside the tables of both databases; numbers hardly become smaller
+STORAGE = (  # beside the tables of both databases; compressed already, or numbers
     """CREATE TABLE partitions (
         first bigint PRIMARY KEY, past bigint NOT NULL, since double precision NOT NULL
     )""",
     CREATE_REMOVALS,
-    "ALTER TABLE payloads ALTER arrays SET STORAGE EXTERNAL",
+    "ALTER TABLE payloads ALTER payload SET STORAGE EXTERNAL",
+    "ALTER TABLE dictionaries ALTER data SET STORAGE EXTERNAL",
     "ALTER TABLE blocks ALTER data SET STORAGE EXTERNAL",
 )
 # of these columns the planner may know values: they are about nobody

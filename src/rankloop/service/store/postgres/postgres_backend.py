@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Any, ParamSpec, Self, TypeVar
 
 import psycopg
@@ -35,6 +36,7 @@ from rankloop.service.store.postgres.transaction import PostgresTransaction
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.dialect import PostgresDialect
+from rankloop.service.store.sql.dictionary_table import PayloadDictionaries
 from rankloop.service.store.sql.log_schema import RANGES
 from rankloop.service.store.sql.reader_connections import ReaderConnections
 from rankloop.service.store.sql.traffic_statistics import Statistics
@@ -81,10 +83,13 @@ class PostgresStore(SnapshotTable):
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
         self.statistics = Statistics(self.source.read, DIALECT)
+        self.dictionaries = PayloadDictionaries(self.source.read)
+        self.compressor = self.dictionaries.compressor
         self._freed = 0  # bytes of partitions that were dropped since the last compaction
         self._writer = self._open_writer()
         try:
             prepare(self._writer, create=create)
+            self.dictionaries.use_newest(partial(DIALECT.run, self._writer))
             _warn_of_loss(self._writer, self.name)
         except (psycopg.Error, StoreError) as error:
             self._writer.close()
@@ -147,6 +152,10 @@ class PostgresStore(SnapshotTable):
             parts=parts,
             least=least,
         )
+
+    def improve_compression(self) -> None:
+        """Make a dictionary for payloads if one is due."""
+        self.dictionaries.improve(self)
 
     def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
@@ -214,12 +223,12 @@ class PostgresStore(SnapshotTable):
         """A transaction; on a new connection, if the one there was is found to be lost."""
         if not self._writer.closed:
             try:
-                return PostgresTransaction(self._writer, channel=self._channel)
+                return PostgresTransaction(self._writer, self.compressor, channel=self._channel)
             except psycopg.OperationalError:
                 if not self._writer.closed:
                     self._writer.close()  # in whatever state it is
         self._writer = self._open_writer()
-        return PostgresTransaction(self._writer, channel=self._channel)
+        return PostgresTransaction(self._writer, self.compressor, channel=self._channel)
 
     def _commit(self) -> None:
         try:

@@ -35,6 +35,7 @@ from rankloop.service.store.log_records import (
     Impression,
     Shown,
 )
+from rankloop.service.store.payload_dictionary import PayloadCompressor
 from rankloop.service.store.postgres import exposure
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
@@ -42,6 +43,7 @@ from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, count
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
 from rankloop.service.store.sql.dialect import NO_VALUES, PostgresDialect, Row, Values
+from rankloop.service.store.sql.dictionary_table import add_dictionary
 from rankloop.service.store.sql.entry_removal import (
     find_old_events,
     find_old_lists,
@@ -97,9 +99,10 @@ class PostgresTransaction(SnapshotTable):
     has to see them, and a job that writes nothing else needs no savepoint.
     """
 
-    def __init__(self, connection: Connection, *, channel: str = "") -> None:
+    def __init__(self, connection: Connection, compressor: PayloadCompressor, *, channel: str = "") -> None:
         self._connection, self._channel, self.source = connection, channel, self
         self._run = partial(DIALECT.run, connection)
+        self.compressor = compressor
         self._told = False  # there is something that others may want to hear of
         begun = connection.execute(BEGIN)
         begun.nextset()
@@ -269,6 +272,11 @@ class PostgresTransaction(SnapshotTable):
         found = find_unmatched_events(self._run, since=since, until=until)
         return self.remove_entries(lists=(), events=found)
 
+    def add_dictionary(self, data: bytes, *, ratio: float) -> int:
+        """Add a dictionary of payloads; its number."""
+        self._save()
+        return add_dictionary(self._run, data, ratio=ratio)
+
     def sum_buckets(self) -> bool:
         """Sum buckets that have become whole; whether more are left."""
         self._save()
@@ -382,7 +390,7 @@ class PostgresTransaction(SnapshotTable):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
             rows.append(list_row(each, number, head.at))
-            payloads.append(payload_row(each, number))
+            payloads.append(payload_row(each, number, self.compressor))
         self._save()
         self._make_room(head.seq, head.at)
         with self._connection.cursor() as cursor:

@@ -29,6 +29,7 @@ from rankloop.service.store.log_records import (
     Traces,
     TrialList,
 )
+from rankloop.service.store.payload_dictionary import PayloadCompressor
 from rankloop.service.store.purge import WORDS, RemovedTexts, removed_texts
 from rankloop.service.store.sql.dialect import Row, Values
 from rankloop.service.store.sql.log_schema import COUNTED_SQL, JOINED_SQL
@@ -58,6 +59,7 @@ class LogReader:
     """Reads of the log from a source: connections of readers, or a transaction with what it has written."""
 
     source: LogSource
+    compressor: PayloadCompressor
 
     def read_head(self) -> Head:
         """Return where the log ends: number and time of the last entry."""
@@ -255,7 +257,7 @@ class LogReader:
             WHERE {where} ORDER BY seq {order} LIMIT :limit""",
             values,
         )
-        return list(map(impression_from, rows))
+        return [impression_from(row, self.compressor) for row in rows]
 
     def _rows_of_lists(self, columns: Sequence[str], where: str, values: Values) -> list[Row]:
         return self.source.run(

@@ -32,8 +32,10 @@ TABLES = {
         seed INTEGER NOT NULL, k INTEGER NOT NULL, shown TEXT NOT NULL, titles TEXT, teaches BOOLEAN NOT NULL,
         fallback TEXT NOT NULL, digest BLOB NOT NULL, pairs INTEGER NOT NULL, settled INTEGER,
         explored INTEGER NOT NULL, cost REAL NOT NULL, exposure TEXT, assignment TEXT, promised TEXT""",
-    "payloads": """seq INTEGER PRIMARY KEY, object_ids TEXT NOT NULL, groups TEXT NOT NULL,
-        arrays BLOB NOT NULL, recommended TEXT""",
+    "payloads": """seq INTEGER PRIMARY KEY, dictionary INTEGER NOT NULL, payload BLOB NOT NULL,
+        recommended TEXT""",
+    # ratio: what it made of lists that it had not seen
+    "dictionaries": "number INTEGER PRIMARY KEY, data BLOB NOT NULL, ratio REAL NOT NULL",
     "events": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, event_id TEXT NOT NULL,
         query_id TEXT NOT NULL, object_id TEXT NOT NULL, action TEXT NOT NULL, verdict TEXT NOT NULL,
         detail TEXT NOT NULL, position INTEGER, list_seq INTEGER, closes_at REAL, ordinal INTEGER,

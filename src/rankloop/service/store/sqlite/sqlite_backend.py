@@ -24,6 +24,7 @@ from rankloop.service.store.log_records import (
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.dialect import SqliteDialect
+from rankloop.service.store.sql.dictionary_table import PayloadDictionaries
 from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
 from rankloop.service.store.sql.reader_connections import ReaderConnections
 from rankloop.service.store.sql.traffic_statistics import Statistics
@@ -77,11 +78,14 @@ class SqliteStore(SnapshotTable):
         self._closed = False
         self._seen: dict[int, float] = {}  # readers in the way of a purge, and since when they are known
         self.statistics = Statistics(self.source.read, DIALECT)
+        self.dictionaries = PayloadDictionaries(self.source.read)
+        self.compressor = self.dictionaries.compressor
         try:
             self._writer = self._open()
             if not read_only:
                 self._prepare()
             check_version(self._writer, DIALECT)
+            self.dictionaries.use_newest(partial(DIALECT.run, self._writer))
         except (sqlite3.Error, StoreError) as error:
             self._close_all()
             raise StoreError(f"{self._path} cannot be opened as a store: {error}") from error
@@ -128,6 +132,10 @@ class SqliteStore(SnapshotTable):
         return self.source.ask_in_one_state(
             exposure_in_parts, ranker, account=account, since=since, until=until, parts=parts, least=least
         )
+
+    def improve_compression(self) -> None:
+        """Make a dictionary for payloads if one is due."""
+        self.dictionaries.improve(self)
 
     def count_waiting_jobs(self) -> int:
         """How many jobs wait to be written."""
@@ -190,7 +198,7 @@ class SqliteStore(SnapshotTable):
         """Run jobs in one transaction; it is durable when this returns."""
         with self._writing:
             try:
-                transaction = SqliteTransaction(self._writer)
+                transaction = SqliteTransaction(self._writer, self.compressor)
                 outcomes = [transaction.attempt(job) for job in jobs]
                 transaction.finish()
                 self._writer.execute("COMMIT")

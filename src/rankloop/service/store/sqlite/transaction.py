@@ -28,9 +28,11 @@ from rankloop.service.store.log_records import (
     Impression,
     Shown,
 )
+from rankloop.service.store.payload_dictionary import PayloadCompressor
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
 from rankloop.service.store.sql.dialect import NO_VALUES, Row, SqliteDialect, Values
+from rankloop.service.store.sql.dictionary_table import add_dictionary
 from rankloop.service.store.sql.entry_removal import (
     find_old_events,
     find_old_lists,
@@ -61,10 +63,11 @@ MOVE = "UPDATE head SET seq = ?, at = ?, anchor_at = ?, anchor_clock = ?"
 class SqliteTransaction(SnapshotTable):
     """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, compressor: PayloadCompressor) -> None:
         connection.execute("BEGIN IMMEDIATE")
         self._connection, self.source = connection, self
         self._began = self.head = super().read_head()
+        self.compressor = compressor
         self._run = partial(DIALECT.run, connection)
 
     dialect = SqliteDialect()
@@ -196,6 +199,10 @@ class SqliteTransaction(SnapshotTable):
         found = find_unmatched_events(self._run, since=since, until=until)
         return self.remove_entries(lists=(), events=found)
 
+    def add_dictionary(self, data: bytes, *, ratio: float) -> int:
+        """Add a dictionary of payloads; its number."""
+        return add_dictionary(self._run, data, ratio=ratio)
+
     def sum_buckets(self) -> bool:
         """Sum buckets that have become whole; whether more are left."""
         return sum_buckets(self._run, head=self.head.seq)
@@ -246,7 +253,7 @@ class SqliteTransaction(SnapshotTable):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
             rows += list_row(each, number, head.at)
-            payloads += payload_row(each, number)
+            payloads += payload_row(each, number, self.compressor)
         self._connection.execute(_insert("impressions", LIST_COLUMNS, len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
         exposure.add(self._connection, lists)
