@@ -26,10 +26,10 @@ from benchmarks.serving import Server
 from rankloop.client import Client, ClientError
 
 CONSOLE = Console()
-FAIR = {"shares": {"large": 0.5, "small": 0.3}, "tolerance": 5, "most": 50}
-RULES: dict[str, Any] = {"window": 2.0, "snapshot_every": 50, "fair": FAIR}
+FAIR = {"shares": {"large": 0.5, "small": 0.3}, "tolerance": 5, "cap": 50}
+RULES: dict[str, Any] = {"window": 2.0, "fair": FAIR}
 GUARDS: tuple[dict[str, Any], ...] = (
-    {"max_displacement": 3},
+    {"guardrails": {"max_displacement": 3}},
     {},
 )
 MODES = ("exploit", "explore", "frozen", "explore", "passthrough", "explore", "shadow", "explore")
@@ -96,7 +96,7 @@ class User(threading.Thread):
         if chance < 0.1:
             self._compare(first, self._ask(client, body, 10), "a reload")
             self._tally.reloads += 1
-        elif chance < 0.2 and "max_displacement" not in self._shop.guards:  # it looks beyond the page
+        elif chance < 0.2 and "guardrails" not in self._shop.guards:  # it looks beyond the page
             self._compare(first, self._ask(client, body, 20), "the next page")
             self._tally.pages += 1
         if chance > 0.5:
@@ -175,7 +175,7 @@ class Operator:
     def configure(self, client: Client, guards: Mapping[str, Any]) -> None:
         """Other guardrails; fairness stays."""
         self._shop.guards = guards
-        client.change({**RULES, "max_displacement": None, **guards})
+        client.change({**RULES, "guardrails": None, **guards})
 
 
 def live(folder: Path, lists: int, *, seed: int = 0, batch: int = BATCH) -> Tally:

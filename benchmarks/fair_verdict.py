@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rankloop.service import RankerSettings
+from rankloop.service import FairSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Exposure, Impression, SqliteStore
 
@@ -99,7 +100,7 @@ def _unguarded(
     guarded = {
         each.seq
         for each in store.read_decisions(ranker, kinds=("settings",))
-        if each.body["settings"]["max_displacement"] is not None
+        if (each.body["settings"].get("guardrails") or {}).get("max_displacement") is not None
     }
     found = [
         (shown, each)
@@ -109,10 +110,11 @@ def _unguarded(
     return found[:: max(len(found) // MOST_LOOKED_AT, 1)]
 
 
-def _could_be_within(shown: Impression, told: Exposure, rules: RankerSettings) -> bool:
+def _could_be_within(shown: Impression, told: Exposure, rules: BaseRankerSettings) -> bool:
     """Whether any list at all, around the pins, would have left every account within its tolerance."""
-    assert rules.fair is not None
-    m, codes = len(told.groups), [told.groups.index(rules.fair.named(name)) for name in shown.groups]
+    fair = rules.of(FairSettings)
+    assert fair is not None
+    m, codes = len(told.groups), [told.groups.index(fair.named(name)) for name in shown.groups]
     looks = np.array([round(VIEW / log2(1 + position)) for position in range(1, len(shown.order) + 1)])
     pinned = shown.pinned_at[shown.order] > 0
     standing = np.array(told.ahead) - np.array(told.due)
@@ -125,7 +127,7 @@ def _could_be_within(shown: Impression, told: Exposure, rules: RankerSettings) -
     off = np.max(
         [np.abs(each @ looks[~pinned] + start) for each, start in zip(taken, standing, strict=True)], axis=0
     )
-    return bool((off[fillable] <= round(rules.fair.tolerance * VIEW)).any())
+    return bool((off[fillable] <= round(fair.tolerance * VIEW)).any())
 
 
 def _account(told: list[tuple[Impression, Exposure]]) -> dict[str, int]:

@@ -40,7 +40,7 @@ from rankloop.service.store import COUNTED, SqliteStore, write
 from rankloop.types import State
 
 CONSOLE = Console(highlight=False, soft_wrap=True)
-RULES = RankerSettings(window=0.3, snapshot_every=50)
+RULES = RankerSettings(window=0.3)
 USERS = 2
 SHOP = "shop"  # the name of a key
 END = 2**62  # beyond every entry

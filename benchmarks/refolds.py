@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 from rich.console import Console
 from rich.table import Table
 
@@ -27,7 +28,7 @@ from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, write
 
 CONSOLE = Console(highlight=False, soft_wrap=True)
-RULES = RankerSettings(window=1.0, snapshot_every=200)
+RULES = RankerSettings(window=1.0)
 RANKER = "default"
 END = 2**62  # beyond every entry
 
@@ -71,7 +72,7 @@ class Operator:
     def relearn(self) -> None:
         """Under a window that is a little longer."""
         rules = self.service.settings(RANKER)
-        self.service.configure(RANKER, replace(rules, window=rules.window + 0.01), relearn=True)
+        self.service.configure(RANKER, structs.replace(rules, window=rules.window + 0.01), relearn=True)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 from rich.console import Console
 from rich.table import Table
 
@@ -91,7 +92,7 @@ def demo_visits(caller_order: CallerOrder, taste: str, scene: Scene) -> Iterator
     for seed in SEEDS:
         service = ServiceFacade(open_temporary_store(), clock=lambda: 0.0)
         service.create(
-            scene.ranker, replace(scene.settings, policy=replace(policy, caller_order=caller_order))
+            scene.ranker, structs.replace(scene.settings, policy=replace(policy, caller_order=caller_order))
         )
         crowd = Crowd.of(service, scene.ranker, scene.corpus, scene.tastes[taste], searches=searches)
         yield list(crowd.visits(20, seed=seed))

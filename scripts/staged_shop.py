@@ -18,7 +18,7 @@ from rankloop.demo.simulated_visitors import SHOWN, Crowd, Topic
 from rankloop.demo.taste import Taste
 from rankloop.lab.users import Cascade
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, TrialSettings, UserEvent
+from rankloop.service import GuardrailSettings, RankerSettings, TrialSettings, UserEvent
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store
 from rankloop.types import Query, Ranking
@@ -30,8 +30,7 @@ VISITORS = Cascade(click=(0.01, 0.03, 0.08, 0.25, 0.5), stop=(0.1, 0.2, 0.4, 0.6
 SETTINGS = RankerSettings(
     policy=PairRank(caller_order="decent", prior=0.8),
     actions={"click": 1.0, "purchase": 1.0},
-    max_displacement=6,
-    snapshot_every=25,
+    guardrails=GuardrailSettings(max_displacement=6),
 )
 AT_ONCE = 10  # visitors whose clicks are learned together
 
@@ -78,7 +77,7 @@ class StagedShop:
         self.pass_by(SHOP, 1400, days=2.5)
         service.stop_trial(SHOP, trial, by="ben", reason="the interval is above zero")
         self.pass_by(SHOP, 100, days=0.2)
-        calmer = service.patched(SHOP, {"max_displacement": 3})
+        calmer = service.patched(SHOP, {"guardrails": {"max_displacement": 3}})
         service.configure(SHOP, calmer, by="anna", reason="calmer lists before the sale")
         self.pass_by(SHOP, 400, days=0.6)
         self.pass_by(MARKET, 260, days=0.6)

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from docs._site import policy_tables
+from docs._site import policy_tables, settings_tables
 from rankloop import policies
 from rankloop.cli import app
 from rankloop.cli.commands import import_all
@@ -260,6 +260,13 @@ def test_tables_of_policies_are_those_of_the_classes(page: Path) -> None:
     assert text == policy_tables.updated(page), "run `python docs/_site/policy_tables.py`"
     unsaid = re.findall(r"^(\| \[?`\w+`.*) \|  \|$", text, re.MULTILINE)
     assert not unsaid, f"{title(page)}: the last column says nothing of {unsaid}"
+
+
+@pytest.mark.parametrize("page", settings_tables.pages(), ids=title)
+def test_tables_of_settings_are_those_of_the_records(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert "<!-- settings of" in text
+    assert text == settings_tables.updated(page), "run `python docs/_site/settings_tables.py`"
 
 
 def test_a_default_that_changed_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

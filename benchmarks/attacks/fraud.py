@@ -17,7 +17,7 @@ CANDIDATES = [{"object_id": name, "features": {"stars": s, "price": p}} for name
 HONEST, FAKE = 200, 100
 WINDOW = 2.0  # seconds in which a list takes clicks
 LIMITS: dict[str, dict[str, Any]] = {
-    "without limits": {"window": WINDOW, "source_lists": None, "source_repeats": None},
+    "without limits": {"window": WINDOW, "client_limit": {"lists": None, "repeats": None}},
     "with them": {"window": WINDOW},
 }
 

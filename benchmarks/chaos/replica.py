@@ -8,11 +8,13 @@ import multiprocessing
 import os
 import sys
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from rankloop.service import PromiseSettings, RankerSettings
 from rankloop.service.core.model import Model
@@ -24,7 +26,7 @@ from rankloop.service.service_facade import ServiceFacade
 SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(["benchmarks.chaos.preload"])
 CLONE_NEWNET = 0x40000000
-RULES = RankerSettings(window=0.3, snapshot_every=5)
+RULES = RankerSettings(window=0.3)
 RANKER = "default"
 
 
@@ -79,7 +81,9 @@ def life(orders: Orders, keys: Keys, word: Connection) -> None:
     ):
         log.listen(partial(service.learn, ()))
         if RANKER not in service.rankers():  # operators may have changed its settings since
-            service.create(RANKER, replace(RULES, promise=PromiseSettings()) if orders.promise else RULES)
+            service.create(
+                RANKER, structs.replace(RULES, promise=PromiseSettings()) if orders.promise else RULES
+            )
         context = AppContext(service=service, keys=keys, settings=settings)
         serve(context, listening, ready=lambda: word.send("ready"))
         service.tick()

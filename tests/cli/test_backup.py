@@ -21,8 +21,11 @@ from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, StoreError
+from tests.support.limits import keep_snapshots_every
 
-RULES = RankerSettings(window=1.0, snapshot_every=10)
+frequent_snapshots = keep_snapshots_every(10)
+
+RULES = RankerSettings(window=1.0)
 
 
 def live(service: ServiceFacade, rounds: int) -> None:

@@ -9,7 +9,10 @@ from rankloop.cli import app
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive
+
+frequent_snapshots = keep_snapshots_every(7)
 
 
 def test_an_operator_forgets_looks_changes_and_is_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:

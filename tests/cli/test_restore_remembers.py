@@ -15,8 +15,11 @@ from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.deletion_notes import notes_of
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person
+from tests.support.limits import keep_snapshots_every
 from tests.support.postgres import Cluster
 from tests.support.raw_bytes import hits_in_database, hits_in_folder
+
+frequent_snapshots = keep_snapshots_every(10)
 
 OTTO = Person(client_id="client-of-otto-4711")
 ANNA = Person(session_id="session-of-anna-12")
@@ -50,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     """A folder from which people were deleted since backups were made; these lie beside it."""
     path = tmp_path / "data"
     with DataDirectory(path).open() as log, ServiceFacade(log) as service:
-        service.create("shop", RankerSettings(window=1.0, snapshot_every=10))
+        service.create("shop", RankerSettings(window=1.0))
         live(service, 60)
         for name in ("monday.db", "monday.jsonl"):
             backup(tmp_path / name, data_dir=path)

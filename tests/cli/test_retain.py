@@ -12,6 +12,9 @@ from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.operations.retention import RetentionSettings
 from rankloop.service.service_facade import ServiceFacade
 from tests.cli.test_cli import asked, rankloop
+from tests.support.limits import keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(10)
 
 DAY = 86_400.0
 LONG_AGO = 1_700_000_000.0
@@ -23,7 +26,7 @@ def folder(tmp_path: Path) -> Path:
     now = LONG_AGO
     with DataDirectory(tmp_path).open() as store:
         service = ServiceFacade(store, clock=lambda: now)
-        service.create("shop", RankerSettings(snapshot_every=10))
+        service.create("shop", RankerSettings())
         for _ in range(200):
             now += DAY / 20
             shown = service.rank([Candidate(name, {name: 1.0}) for name in "abc"], ranker="shop")

@@ -17,9 +17,12 @@ from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import StoreError
 from rankloop.service.store.postgres.postgres_connections import connect
 from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.postgres import PASSWORD, Cluster
 from tests.support.serving import Process
 from tests.support.waiting import wait_until
+
+frequent_snapshots = keep_snapshots_every(7)
 
 LIST = {"candidates": [{"object_id": name, "features": {"bm25": float(n)}} for n, name in enumerate("abc")]}
 

@@ -48,7 +48,16 @@ from rankloop.policies import (
     UCBItems,
 )
 from rankloop.scorers import MLP
-from rankloop.service import RankerSettings, RankRequest, RankResponse, TrialSettings, columns
+from rankloop.service import (
+    ClientLimit,
+    GradeSettings,
+    GuardrailSettings,
+    RankerSettings,
+    RankRequest,
+    RankResponse,
+    TrialSettings,
+    columns,
+)
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.feature_schema import FeatureSchema
 from rankloop.service.core.lists.list_inputs import prepare_inputs
@@ -284,18 +293,24 @@ def ranker_settings(world: World) -> RankerSettings:
         scaling=world.scaling,
         window=world.window,
         actions=world.actions,
-        grades=world.grades,
-        highest_grade=world.top_grade,
-        reading="implicit" if world.unrated_is_zero else "explicit",
+        grades=None
+        if world.grades is None
+        else GradeSettings(
+            weights=world.grades,
+            highest=world.top_grade,
+            unrated="zero" if world.unrated_is_zero else "unknown",
+        ),
         learn_late=world.learn_late,
-        max_displacement=world.displacement,
-        source_lists=None,
-        source_repeats=None,
+        guardrails=GuardrailSettings(max_displacement=world.displacement),
+        client_limit=ClientLimit(lists=None, repeats=None),
         fair=None if fair is None else fair_settings(fair),
         promise=None
         if promise is None
         else PromiseSettings(
-            share=promise.share, confidence=promise.confidence, own=promise.compared, advance=promise.allowed
+            share=promise.share,
+            confidence=promise.confidence,
+            comparison_share=promise.compared,
+            allowed_loss=promise.allowed,
         ),
     )
 
@@ -306,8 +321,8 @@ def fair_settings(sharing: Sharing) -> FairSettings:
         shares=sharing.shares if isinstance(sharing.shares, str) else by_group(sharing.shares),
         at_least=by_group(sharing.floors),
         tolerance=sharing.tolerance,
-        most=sharing.cap,
-        looks=sharing.examination,
+        cap=sharing.cap,
+        examination=sharing.examination,
     )
 
 
@@ -319,9 +334,9 @@ def trial_settings(comparing: Comparing) -> TrialSettings:
         share=comparing.share,
         policy=policy,
         ranker=comparing.ranker,
-        wait=comparing.seconds,
+        outcome_seconds=comparing.seconds,
         action=comparing.worth,
-        highest=comparing.most,
+        max_value=comparing.most or None,
     )
 
 

@@ -21,7 +21,7 @@ from rankloop.learning.item_keys import item_key
 from rankloop.policies import FairExpPairRank, FairExpTopRank, PairRank, Policy, TopRank
 from rankloop.query_set import QuerySet
 from rankloop.service import RankerSettings
-from rankloop.service.core.ranker_settings import check_served
+from rankloop.service.core.ranker_settings import check_policy_can_serve
 from rankloop.types import Feedback, Query, Ranking
 
 USER = PresetUser("informational").for_grades(5)
@@ -260,7 +260,7 @@ def test_examination_that_is_to_be_measured_or_too_few_are_asked_for() -> None:
 )
 def test_a_service_says_what_to_serve_instead(policy: Policy, says: str) -> None:
     with pytest.raises(SettingError, match=f"^{type(policy).__name__} cannot be served: it .*{says}"):
-        check_served(RankerSettings(policy=policy))
+        check_policy_can_serve(RankerSettings(policy=policy))
 
 
 def test_worlds_of_the_checks_have_groups_so_that_laws_are_tried_with_them() -> None:

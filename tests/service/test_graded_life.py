@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,17 +13,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.policies.policy_names import read_policy
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import GradeSettings, RankerSettings, UserEvent
+from rankloop.service.core.grades import Unrated
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from rankloop.types import State
 from tests.support.faults import settle
 from tests.support.internals import copied, folded_anew
 from tests.support.life import Clock, Ids, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive
+
+frequent_snapshots = keep_snapshots_every(2)
 
 POLICIES = (
     "slam",
@@ -38,11 +43,10 @@ ROUNDS, SHOWN, STEP = 24, 5, 30.0
 MEMORY = Path("/dev/shm")
 RESTARTS = (0, 5, 6, 13, 20, ROUNDS)
 OPEN = 3  # rounds after its own in which a list takes ratings
+GRADES = GradeSettings(weights={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest=5.0)
 RULES = RankerSettings(
-    grades={"star": 1.0, "buy": 2.0, "flag": -9.0},
-    highest_grade=5.0,
+    grades=GRADES,
     window=(OPEN + 0.5) * STEP,
-    snapshot_every=2,
 )
 
 
@@ -218,12 +222,17 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("learn_late", [False, True], ids=["late teaches nothing", "late teaches"])
-@pytest.mark.parametrize("reading", ["implicit", "explicit"])
+@pytest.mark.parametrize("unrated", ["zero", "unknown"])
 @pytest.mark.parametrize("policy", POLICIES)
 def test_ratings_teach_the_same_whenever_and_however_often_they_come(
-    folder: Path, policy: str, reading: Any, learn_late: bool
+    folder: Path, policy: str, unrated: Unrated, learn_late: bool
 ) -> None:
-    rules = replace(RULES, policy=read_policy(policy), reading=reading, learn_late=learn_late)
+    rules = structs.replace(
+        RULES,
+        policy=read_policy(policy),
+        grades=structs.replace(GRADES, unrated=unrated),
+        learn_late=learn_late,
+    )
     plain, bad, said = lived(folder, rules)
     assert bad.lists == plain.lists
     assert same(bad.learned, plain.learned)
@@ -233,23 +242,32 @@ def test_ratings_teach_the_same_whenever_and_however_often_they_come(
     assert bad.verdicts["duplicate"] > len(said)
     in_time = len({each.about for each in said if not each.late})
     assert bad.known == in_time + late * learn_late
-    assert not same({**rules.policy.state()}, {name: bad.learned[name] for name in rules.policy.state()})
+    fresh = read_policy(rules.policy).state()
+    assert not same({**fresh}, {name: bad.learned[name] for name in fresh})
 
 
 def test_ratings_teach_the_same_over_http(folder: Path) -> None:
-    rules = replace(RULES, policy=read_policy("RTopKItems(top_k=2)"), reading="explicit", learn_late=True)
+    rules = structs.replace(
+        RULES,
+        policy=read_policy("RTopKItems(top_k=2)"),
+        grades=structs.replace(GRADES, unrated="unknown"),
+        learn_late=True,
+    )
     plain, bad, _ = lived(folder, rules, over_http)
     assert bad.lists == plain.lists
     assert bad.verdicts["duplicate"] > bad.verdicts["late"] > 0
     assert same(bad.learned, plain.learned)
 
 
-@pytest.mark.parametrize("reading", ["implicit", "explicit"])
+@pytest.mark.parametrize("unrated", ["zero", "unknown"])
 @pytest.mark.parametrize("policy", ["ThompsonItems(top_grade=5)", "UCBItems(top_grade=5)"])
-def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> None:
+def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, unrated: Unrated) -> None:
     """The first result; read implicitly, the second was looked at, too, and the third never was."""
     service = ServiceFacade(open_temporary_store(), clock=Clock(), ids=Ids())
-    service.create("shop", replace(RULES, policy=read_policy(policy), reading=reading))
+    service.create(
+        "shop",
+        structs.replace(RULES, policy=read_policy(policy), grades=structs.replace(GRADES, unrated=unrated)),
+    )
     candidates = [Candidate(name, {}) for name in "abc"]
 
     def scores() -> dict[str, float]:
@@ -265,5 +283,5 @@ def test_a_lone_thumb_down_lowers_what_was_liked(policy: str, reading: Any) -> N
     after = scores()
     assert service.model("shop").lists == 2
     assert after[flagged] < liked[flagged]
-    assert (after[second] < liked[second]) == (reading == "implicit")
+    assert (after[second] < liked[second]) == (unrated == "zero")
     assert after[third] == liked[third]

@@ -13,6 +13,9 @@ from rankloop.service.core.ranker_settings import LEARNS, MODES, Mode
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(7)
 
 
 def trained(store: Store, clock: Clock) -> ServiceFacade:

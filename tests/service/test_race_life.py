@@ -13,8 +13,11 @@ from rankloop.service.store import SqliteStore
 from tests.support.faults import settle
 from tests.support.internals import catch_up, copied, folded_anew
 from tests.support.life import NAMES, Clock, Ids, best_of, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 
-RULES = RankerSettings(policy=Race(odds=1.05, caller_order="decent"), window=60.0, snapshot_every=7)
+frequent_snapshots = keep_snapshots_every(7)
+
+RULES = RankerSettings(policy=Race(odds=1.05, caller_order="decent"), window=60.0)
 STRETCH = 25
 
 

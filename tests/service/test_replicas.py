@@ -17,11 +17,14 @@ from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import ConnectionLost, StoreError, open_temporary_store
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.postgres import Cluster
 from tests.support.proxy import Proxy
 from tests.support.waiting import wait_until
 
-QUICK = RankerSettings(window=0.2, snapshot_every=3)
+frequent_snapshots = keep_snapshots_every(3)
+
+QUICK = RankerSettings(window=0.2)
 
 
 @contextmanager

@@ -21,17 +21,29 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, GradedItemPolicy, Policy
+from rankloop.policies.policy_names import read_policy
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, RankResponse, UserEvent
+from rankloop.service import (
+    GradeSettings,
+    GuardrailSettings,
+    HistoryError,
+    RankerSettings,
+    RankResponse,
+    UserEvent,
+)
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import catch_up, copied, every_policy, folded_anew
 from tests.support.life import Clock, Ids, same, state
+from tests.support.limits import OpenLists, keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(3)
 
 SLOW = bool(os.environ.get("RANKLOOP_SLOW"))
 QUICK_LIVES = settings(max_examples=14, stateful_step_count=30, phases=[Phase.generate])
@@ -57,25 +69,27 @@ JUMPS = (3600.0, -3600.0, 40.0, -40.0)
 
 def fitted(rules: RankerSettings) -> RankerSettings:
     """The same rules, under which the policy accepts the highest grade there is."""
-    policy: Any = rules.policy
+    policy: Any = read_policy(rules.policy)
     if not hasattr(policy, "top_grade"):
         return rules
-    return rules.with_policy(replace(policy, top_grade=rules.highest_grade))
+    return rules.with_policy(replace(policy, top_grade=rules.grade_scale.highest))
 
 
 rankers = st.sampled_from(RANKERS)
+some_grades = st.builds(
+    GradeSettings,
+    weights=st.just({"star": 1.0, "click": 0.5, "flag": -3.0}),
+    highest=st.sampled_from([1.0, 5.0]),
+    unrated=st.sampled_from(["zero", "unknown"]),
+)
 some_rules = st.builds(
     RankerSettings,
     policy=st.sampled_from(POLICIES),
     scaling=st.sampled_from(["query", "running"]),
     window=st.sampled_from([20.0, 50.0, 80.0]),
-    snapshot_every=st.just(3),
     learn_late=st.booleans(),
-    max_displacement=st.sampled_from([None, None, 2]),
-    max_open=st.sampled_from([2, 100]),
-    grades=st.sampled_from([None, {"star": 1.0, "click": 0.5, "flag": -3.0}]),
-    highest_grade=st.sampled_from([1.0, 5.0]),
-    reading=st.sampled_from(["implicit", "explicit"]),
+    guardrails=st.sampled_from([None, None, GuardrailSettings(max_displacement=2)]),
+    grades=st.none() | some_grades,
 ).map(fitted)
 ratings = st.sampled_from([("star", 0.0), ("star", 2.5), ("star", 5.0), ("star", None), ("flag", None)])
 
@@ -102,6 +116,10 @@ class ServiceLife(RuleBasedStateMachine):
     def open(self) -> None:
         self.store = FaultyStore(self.path)
         self.service = ServiceFacade(self.store, clock=self.clock, ids=self.ids)
+
+    @initialize(most_open=st.sampled_from([2, 100]))
+    def limit(self, most_open: int) -> None:
+        self.most_open = OpenLists(most_open)
 
     @initialize(rules=some_rules, others=some_rules)
     def begin(self, rules: RankerSettings, others: RankerSettings) -> None:
@@ -191,7 +209,7 @@ class ServiceLife(RuleBasedStateMachine):
 
     @rule(ranker=rankers, seconds=st.sampled_from([5.0, 20.0, 80.0]), late=st.booleans())
     def change_window(self, ranker: str, seconds: float, late: bool) -> None:
-        rules = replace(self.service.settings(ranker), window=seconds, learn_late=late)
+        rules = structs.replace(self.service.settings(ranker), window=seconds, learn_late=late)
         with_reason(partial(self.service.configure, ranker, rules))
 
     @rule(ranker=rankers, which=st.integers(0, 20))
@@ -294,6 +312,8 @@ class ServiceLife(RuleBasedStateMachine):
         finally:
             self.store.close()
             shutil.rmtree(self.folder)
+            if hasattr(self, "most_open"):
+                self.most_open.undo()
 
 
 def with_reason(act: Callable[[], object]) -> None:

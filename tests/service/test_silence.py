@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD
 from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.core import learned_part
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import findings, folded_anew
 from tests.support.life import Clock, make, same, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.own_policies import Listening
 
+frequent_snapshots = keep_snapshots_every(3)
+
 WINDOW = 60.0
-RULES = RankerSettings(policy=Listening(), window=WINDOW, snapshot_every=3)
+RULES = RankerSettings(policy=Listening(), window=WINDOW)
 CANDIDATES = [Candidate("a", {"price": 1.0}), Candidate("b", {"price": 2.0})]
 
 
@@ -48,10 +52,13 @@ def heard(service: ServiceFacade) -> tuple[int, int]:
     return int(known["clicked"]), int(known["silent"])
 
 
-def test_a_list_for_which_room_could_not_be_made_at_once_is_learned_once(tmp_path: Path) -> None:
+def test_a_list_for_which_room_could_not_be_made_at_once_is_learned_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learned_part, "MAX_OPEN", 1)
     clock = Clock()
     with FaultyStore(tmp_path / "log.db") as store:
-        service = begun(store, clock, replace(RULES, max_open=1))
+        service = begun(store, clock, RULES)
         shown_by(service)
         shown_by(service)
         store.faults.reads = 2
@@ -81,7 +88,7 @@ def test_a_damaged_list_is_refused_and_the_others_are_learned(tmp_path: Path) ->
         assert lists[1].query_id in findings(service.health())
 
 
-CLICKS = replace(RULES, policy=PDGD())
+CLICKS = structs.replace(RULES, policy=PDGD())
 
 
 def test_a_click_on_a_list_of_before_the_policy_heard_silence_is_learned(store: Store) -> None:
@@ -102,7 +109,7 @@ def test_a_click_on_a_list_of_before_the_policy_heard_silence_is_learned(store: 
 def test_a_list_that_was_heard_is_learned_once_also_if_it_is_clicked_late(store: Store) -> None:
     clock = Clock()
     service = begun(store, clock, CLICKS)
-    service.configure("shop", replace(RULES, learn_late=True))
+    service.configure("shop", structs.replace(RULES, learn_late=True))
     shown = shown_by(service)
     clock.now += WINDOW + 1
     service.tick()
@@ -131,7 +138,7 @@ def test_a_list_that_is_open_when_the_window_is_lengthened_takes_clicks_in_the_l
     shown = shown_by(service)
     assert click(service, shown) == "accepted"
     clock.now += WINDOW / 2
-    service.configure("shop", replace(rules, window=3 * WINDOW))
+    service.configure("shop", structs.replace(rules, window=3 * WINDOW))
     service.close()  # keeps a snapshot
     service = make(store, clock, prefix="r", policies=[Listening])
     clock.now += WINDOW
@@ -148,7 +155,7 @@ def test_a_list_that_is_silent_until_the_window_is_lengthened_is_learned_with_it
     clock = Clock()
     service = begun(store, clock)
     shown = shown_by(service)
-    service.configure("shop", replace(RULES, window=3 * WINDOW))
+    service.configure("shop", structs.replace(RULES, window=3 * WINDOW))
     clock.now += 2 * WINDOW
     assert click(service, shown) == "accepted"
     clock.now += 2 * WINDOW
@@ -156,14 +163,15 @@ def test_a_list_that_is_silent_until_the_window_is_lengthened_is_learned_with_it
     assert heard(service) == (1, 0)
 
 
-def test_health_says_how_many_lists_were_closed_early(store: Store) -> None:
+def test_health_says_how_many_lists_were_closed_early(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learned_part, "MAX_OPEN", 2)
     clock = Clock()
-    service = begun(store, clock, replace(RULES, max_open=2))
+    service = begun(store, clock, RULES)
     for _ in range(5):
         shown_by(service)
     service.tick()
     assert service.health().rankers["shop"].early == 3
-    assert "max_open" in findings(service.health())
+    assert "clicked lists were open at once" in findings(service.health())
     assert service.health().ok, "they were learned"
     service.close()  # keeps a snapshot
     again = make(store, clock, prefix="r", policies=[Listening])

@@ -17,12 +17,15 @@ from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store
 from tests.support.life import make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.plain import plain_fold
+
+frequent_snapshots = keep_snapshots_every(5)
 
 
 def test_many_callers_rank_and_click_while_it_learns(store: Store) -> None:
     service = ServiceFacade(store, background=True)
-    service.create("shop", RankerSettings(window=0.05, snapshot_every=20))
+    service.create("shop", RankerSettings(window=0.05))
 
     def visit(number: int) -> list[str]:
         rng, verdicts = np.random.default_rng(number), list[str]()
@@ -86,7 +89,7 @@ from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 
 service = ServiceFacade(SqliteStore(Path(sys.argv[1])), background=True)
-service.create("shop", RankerSettings(window=0.02, snapshot_every=5))
+service.create("shop", RankerSettings(window=0.02))
 number = 0
 while True:
     shown = service.rank([Candidate(name, {"x": float(ord(name))}) for name in "abcde"], ranker="shop")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.service import UserEvent
@@ -44,7 +45,7 @@ class Follower:
         self.service.set_mode(ranker, mode)
 
     def set_window(self, ranker: str, seconds: float) -> None:
-        self.service.configure(ranker, replace(self.service.settings(ranker), window=seconds))
+        self.service.configure(ranker, structs.replace(self.service.settings(ranker), window=seconds))
 
     def create(self, ranker: str) -> None:
         self.service.create(ranker)

@@ -100,4 +100,4 @@ def same(one: State, other: State) -> bool:
     )
 
 
-SHORT = RankerSettings(window=60.0, snapshot_every=7)
+SHORT = RankerSettings(window=60.0)

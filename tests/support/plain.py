@@ -7,11 +7,11 @@ and has everything before it folded again; no snapshot, no checkpoint and no lea
 from __future__ import annotations
 
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service import RankerSettings
 from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.fold import BringsParts, Fold, read_unfolded
 from rankloop.service.core.history import first_width
 from rankloop.service.core.model import Model
+from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression, Store
@@ -37,15 +37,16 @@ class PlainPast:
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        settings: RankerSettings | None = None,
+        settings: BaseRankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
     ) -> Fold:
-        width = 0
+        width, policy = 0, None
         if settings is not None:
+            policy = build_policy(settings.policy, self.known)
             schema = self._configuration(until - 1).schema
             known = retired.union(schema.retired)
-            width = first_width(settings, sum(each not in known for each in range(len(schema.names))))
-        spec = RebuildSpec(without=without, settings=settings, width=width, retired=retired)
+            width = first_width(policy, sum(each not in known for each in range(len(schema.names))))
+        spec = RebuildSpec(without=without, settings=settings, policy=policy, width=width, retired=retired)
         fold = self._beginning(spec, {each for each in self._returned_to() if each < until})
         for entry in read_unfolded(fold, self.store, until=until - 1):
             fold.apply(entry)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import structs
 
 from rankloop.cli.command_options import StoreUrl
 from rankloop.cli.console import ERRORS
@@ -289,8 +290,11 @@ def begin(service: ServiceFacade, ranker: str, policy: str, window: float | None
     """Make sure that there is a ranker; one that is there is not changed by options."""
     from rankloop.service import RankerSettings  # noqa: PLC0415
 
-    wanted = {"policy": read_served_policy(policy)} if policy else {}
-    rules = RankerSettings(**wanted, **({} if window is None else {"window": window}))  # type: ignore[arg-type]
+    rules = RankerSettings()
+    if policy:
+        rules = rules.with_policy(read_served_policy(policy))
+    if window is not None:
+        rules = structs.replace(rules, window=window)
     if ranker not in service.rankers():
         service.create(ranker, rules)
         return

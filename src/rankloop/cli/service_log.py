@@ -18,7 +18,7 @@ from rankloop.policies.policy_names import POLICIES
 from rankloop.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from rankloop.service import RankerSettings
+    from rankloop.service.core.ranker_settings import BaseRankerSettings
     from rankloop.service.service_facade import ServiceFacade
     from rankloop.service.store import Impression, Store
 
@@ -80,7 +80,7 @@ def told(left_out: Mapping[str, int]) -> str:
     return ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
 
 
-def _rounds(lists: list[Impression], rules: RankerSettings, store: Store, ranker: str) -> LoggedRounds:
+def _rounds(lists: list[Impression], rules: BaseRankerSettings, store: Store, ranker: str) -> LoggedRounds:
     done: dict[str, dict[str, float | None]] = {}
     for event in store.read_events(ranker):
         if event.verdict == "accepted":

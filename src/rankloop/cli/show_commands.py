@@ -71,11 +71,10 @@ def of_folder(data_dir: Path, minutes: int) -> dict[str, Any]:
 
     with DataDirectory(data_dir).look() as store:
         now = store.time(time.time())
-        rules = {
-            name: configuration_at(store, name, load_registry(), POLICIES).settings
-            for name in store.list_rankers()
+        known = {
+            name: configuration_at(store, name, load_registry(), POLICIES) for name in store.list_rankers()
         }
-        found = diagnose(store, since=now - 60 * minutes, until=now + 1, rules=rules)
+        found = diagnose(store, since=now - 60 * minutes, until=now + 1, configurations=known)
     told: dict[str, Any] = msgspec.to_builtins(found)
     return told
 

@@ -33,16 +33,16 @@ def start(
     action: Annotated[
         str, typer.Option(help="Whose values decide, such as `purchase`; without one, clicks do.")
     ] = "",
-    highest: Annotated[
-        float, typer.Option(help="The most that one list's value counts; more is cut to it.")
-    ] = 0.0,
-    session: Annotated[
-        float, typer.Option(help="Lists within so many seconds of a session's first count.")
-    ] = 1800.0,
-    wait: Annotated[
-        float | None,
-        typer.Option(help="Seconds after a list in which clicks and purchases count (default: the window)."),
+    max_value: Annotated[
+        float | None, typer.Option(help="Counts at most this value per list; needed with an action.")
     ] = None,
+    outcome_seconds: Annotated[
+        float | None,
+        typer.Option(help="Time after a list in which clicks and values count (default: the window)."),
+    ] = None,
+    session_seconds: Annotated[
+        float, typer.Option(help="Time after its first list in which the lists of a session count.")
+    ] = 1800.0,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -54,12 +54,14 @@ def start(
 
     `rankloop trial start shop --kind interleave --against new`
 
-    `rankloop trial start shop --action purchase --highest 200`
+    `rankloop trial start shop --action purchase --max-value 200`
     """
     with Client(url, key, timeout=60.0) as client:
         settings: dict[str, Any] = {"kind": kind, "share": share, "ranker": against}
-        settings |= {"policy": policy or None, "action": action, "highest": highest}
-        found = client.start_trial(ranker, settings | {"session": session, "wait": wait})
+        settings |= {"policy": policy or None, "action": action}
+        settings |= {"max_value": max_value, "outcome_seconds": outcome_seconds}
+        settings |= {"session_seconds": session_seconds}
+        found = client.start_trial(ranker, settings)
     CONSOLE.print(f"trial {found['trial']} of {ranker} has begun, against {found['against']}", markup=False)
 
 

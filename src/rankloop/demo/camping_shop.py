@@ -14,18 +14,23 @@ from rankloop.demo.goods import Good, goods
 from rankloop.demo.product_reviews import Review, as_reviews, written
 from rankloop.errors import RequestError
 from rankloop.recommend import Catalogue, FacT, FittedRecommender, Interview
-from rankloop.service import RankerSettings, Recommendation, RecommendRequest, UserEvent
+from rankloop.service import (
+    ClientLimit,
+    GuardrailSettings,
+    RankerSettings,
+    Recommendation,
+    RecommendRequest,
+    UserEvent,
+)
 from rankloop.service.service_facade import ServiceFacade
 
 RANKER = "for-you"
 # The list is the recommender's, in which clicks move things by a few positions: one click far down must not
 # teach that what the recommender scores low is good.
 SETTINGS = RankerSettings(
-    max_displacement=3,
+    guardrails=GuardrailSettings(max_displacement=3),
     learn_late=True,
-    snapshot_every=5,
-    source_lists=None,
-    source_repeats=None,
+    client_limit=ClientLimit(lists=None, repeats=None),
 )
 # Questions are about features alone, and rules and past items count about alike.
 MODEL = FacT(d=12, depth=5, min_leaf=4, attributes=False, regularisation=0.1, leaf_weight=1.0)

@@ -9,7 +9,7 @@ from rankloop.demo.products import COLOURS, PATTERNS, kinds, products
 from rankloop.demo.scene import Scene, Word
 from rankloop.demo.taste import Taste
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings
+from rankloop.service import ClientLimit, RankerSettings
 
 EXAMPLES = ("mug", "lamp", "a cosy gift", "backpack", "for the kitchen", "umbrella", "something for travel")
 THEMES = ("gift", "kitchen", "living room", "travel", "cosy", "desk", "winter", "garden", "school", "sport")
@@ -38,9 +38,7 @@ WORDS: Mapping[str, Word] = {
 SETTINGS = RankerSettings(
     policy=PairRank(caller_order="decent", pairing="all", prior=0.8),
     learn_late=True,
-    snapshot_every=5,
-    source_lists=None,
-    source_repeats=None,
+    client_limit=ClientLimit(lists=None, repeats=None),
 )
 
 

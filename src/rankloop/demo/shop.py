@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import structs
 
 from rankloop.demo.learned_words import Lesson, lesson
 from rankloop.demo.product_search import Hit
@@ -15,7 +17,7 @@ from rankloop.demo.sellers import FAIR, LATELY, SELLERS, Seen, seen
 from rankloop.demo.simulated_visitors import SHOWN, Crowd, Visit, candidates_of
 from rankloop.errors import RequestError, SettingError, suggest_name
 from rankloop.exposure import VIEW
-from rankloop.service import Model, RankResponse, Result, UserEvent
+from rankloop.service import FairSettings, Model, RankResponse, Result, UserEvent
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Impression
 
@@ -118,13 +120,15 @@ class Demo:
     @property
     def fair(self) -> bool:
         """Whether exposure is shared between the sellers."""
-        return self.service.settings(self.scene.ranker).fair is not None
+        return self.service.settings(self.scene.ranker).of(FairSettings) is not None
 
     def share_exposure(self, on: bool) -> None:
         """Hold lists to the sellers' shares, or do not any more; what was learned stays."""
         if on != self.fair:
             rules = self.service.settings(self.scene.ranker)
-            self.service.configure(self.scene.ranker, replace(rules, fair=FAIR if on else None))
+            self.service.configure(
+                self.scene.ranker, structs.replace(rules, **{"fair": FAIR if on else None})
+            )
 
     def ahead(self) -> dict[str, float]:
         """By how many looks each seller is ahead; empty if exposure is not shared, or nothing was shown."""

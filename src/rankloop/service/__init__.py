@@ -1,5 +1,6 @@
 """Ranking service: rank, record, learn, explain, audit, replay, roll back; in your process or over HTTP."""
 
+from rankloop.service.core.grades import GradeSettings
 from rankloop.service.core.list_service import Lists
 from rankloop.service.core.lists.candidate_columns import Candidates, columns
 from rankloop.service.core.lists.make_list import MadeList
@@ -8,13 +9,11 @@ from rankloop.service.core.lists.rank_response import Provenance, RankResponse, 
 from rankloop.service.core.lists.replay import Audit, Replay
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_collection import RankerInfo, Rankers
-from rankloop.service.core.ranker_settings import Mode, RankerSettings, Scaling
+from rankloop.service.core.ranker_settings import ClientLimit, Mode, Scaling
 from rankloop.service.events.events import Events
 from rankloop.service.events.imported_lists import ImportedList
 from rankloop.service.events.user_event import Receipt, UserEvent
-from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.promise.report import PromiseReport
-from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
 from rankloop.service.extensions.recommend.recommend_response import (
     PastReasons,
@@ -22,6 +21,12 @@ from rankloop.service.extensions.recommend.recommend_response import (
     RecommenderInfo,
 )
 from rankloop.service.extensions.recommend.recommendations import Recommendations
+from rankloop.service.extensions.settings import (
+    FairSettings,
+    GuardrailSettings,
+    PromiseSettings,
+    RankerSettings,
+)
 from rankloop.service.extensions.trial.report import OutcomeReport, TrialReport
 from rankloop.service.extensions.trial.trial_state import Trial, TrialSettings
 from rankloop.service.extensions.trial.trials import Trials
@@ -40,9 +45,12 @@ from rankloop.service.service_errors import HistoryError
 __all__ = [
     "Audit",
     "Candidates",
+    "ClientLimit",
     "Events",
     "Explanation",
     "FairSettings",
+    "GradeSettings",
+    "GuardrailSettings",
     "Health",
     "HistoryError",
     "ImportedList",

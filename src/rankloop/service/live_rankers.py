@@ -30,11 +30,12 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_collection import RankerInfo
 from rankloop.service.core.ranker_settings import (
+    BaseRankerSettings,
     Mode,
-    RankerSettings,
     check_mode,
-    check_served,
-    settings_from_json,
+    check_policy_can_serve,
+    complete_settings,
+    parse_settings,
 )
 from rankloop.service.events.event_selection import EventSelection, select_events
 from rankloop.service.events.imported_lists import ImportedList, import_lists
@@ -102,7 +103,7 @@ class LiveRankers:
     def create(
         self,
         ranker: str,
-        settings: RankerSettings | None = None,
+        settings: BaseRankerSettings | None = None,
         *,
         mode: Mode = "explore",
         by: str = "",
@@ -114,8 +115,8 @@ class LiveRankers:
         """
         check_text("a ranker's name", ranker)
         check_mode(mode)
-        wanted = settings or RankerSettings()
-        check_served(wanted, self._policy_kinds)
+        wanted = complete_settings(settings or self._registry.settings_type(), self._policy_kinds)
+        check_policy_can_serve(wanted, self._policy_kinds)
         created = begin(self.store, ranker, wanted, mode, at=self.clock(), said=signed(by, reason))
         self._discover()
         if not created and settings is not None and self.settings(ranker).to_json() != wanted.to_json():
@@ -138,13 +139,13 @@ class LiveRankers:
             raise RequestError(f"no ranker is called {name!r}: {choices}")
         return self._rankers[name]
 
-    def settings(self, ranker: str) -> RankerSettings:
+    def settings(self, ranker: str) -> BaseRankerSettings:
         """The settings in force."""
         return self.ranker(ranker).settings
 
-    def settings_from(self, data: Mapping[str, Any]) -> RankerSettings:
+    def settings_from(self, data: Mapping[str, Any]) -> BaseRankerSettings:
         """Settings from JSON under which a policy can rank and learn: it is tried out first."""
-        return settings_from_json(data, self._policy_kinds)
+        return parse_settings(data, self._registry.settings_type, self._policy_kinds)
 
     def mode(self, ranker: str) -> Mode:
         """Return the mode of a ranker."""

@@ -13,7 +13,12 @@ from rankloop.recommend import FittedRecommender
 from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.lists.replay import Audit, Replay, audit, find_swapped_pairs, replay
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings, check_served
+from rankloop.service.core.ranker_settings import (
+    BaseRankerSettings,
+    build_policy,
+    check_policy_can_serve,
+    complete_settings,
+)
 from rankloop.service.core.settings_change import SettingsPreview, patched, preview
 from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.export import PortableModel
@@ -117,7 +122,7 @@ class ServiceFacade(LiveRankers):
     def configure(
         self,
         ranker: str,
-        settings: RankerSettings,
+        settings: BaseRankerSettings,
         *,
         relearn: bool = False,
         version: int | None = None,
@@ -133,7 +138,8 @@ class ServiceFacade(LiveRankers):
         these settings had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.
         """
-        check_served(settings, self._policy_kinds)
+        settings = complete_settings(settings, self._policy_kinds)
+        check_policy_can_serve(settings, self._policy_kinds)
         found = self.ranker(ranker)
         said = signed(by, reason)
         if relearn:
@@ -146,7 +152,7 @@ class ServiceFacade(LiveRankers):
     def adopt(
         self,
         ranker: str,
-        settings: RankerSettings,
+        settings: BaseRankerSettings,
         *,
         version: int | None = None,
         key: str = "",
@@ -159,16 +165,18 @@ class ServiceFacade(LiveRankers):
         moment, and otherwise under way. Until then the ranker goes on as it is. The same `key` is the same
         job, whenever it is asked for.
         """
-        check_served(settings, self._policy_kinds)
+        settings = complete_settings(settings, self._policy_kinds)
+        check_policy_can_serve(settings, self._policy_kinds)
         found = self.ranker(ranker)
         number = ask_to_relearn(found, settings, version, key=key, said=signed(by, reason))
         return self._jobs.soon(found, number)
 
-    def preview(self, ranker: str, settings: RankerSettings, *, relearn: bool = False) -> SettingsPreview:
+    def preview(self, ranker: str, settings: BaseRankerSettings, *, relearn: bool = False) -> SettingsPreview:
         """What these settings would change, and what would be lost by them; changes nothing."""
-        return preview(self.ranker(ranker), self.store, settings, relearn=relearn)
+        wanted = complete_settings(settings, self._policy_kinds)
+        return preview(self.ranker(ranker), self.store, wanted, relearn=relearn)
 
-    def patched(self, ranker: str, patch: Mapping[str, Any]) -> RankerSettings:
+    def patched(self, ranker: str, patch: Mapping[str, Any]) -> BaseRankerSettings:
         """The settings in force with some of them changed, by a JSON merge patch; changes nothing."""
         return self.settings_from(patched(self.ranker(ranker), patch))
 
@@ -334,7 +342,7 @@ class ServiceFacade(LiveRankers):
         """What has changed from one version to another; without a second one, to what is in use."""
         return learned_between(self.ranker(ranker), before, after)
 
-    def relearn(self, ranker: str, settings: RankerSettings) -> Model:
+    def relearn(self, ranker: str, settings: BaseRankerSettings) -> Model:
         """What other settings, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
         return found.history.again(2**62, settings=settings, without=found.fold.spec.without).model
@@ -342,7 +350,7 @@ class ServiceFacade(LiveRankers):
     def what_if(
         self,
         ranker: str,
-        policy: Policy | None = None,
+        policy: Policy | str | None = None,
         *,
         other: str = "",
         depth: int = 1,
@@ -355,6 +363,8 @@ class ServiceFacade(LiveRankers):
         A policy learns from the first `share` of the lists, and the others judge it; as it would show without
         exploring, unless it is to `explore`. `NoSupport` if the log could not have shown what it would.
         """
+        if isinstance(policy, str):
+            policy = build_policy(policy, self._policy_kinds)
         target = one_target(policy, self.ranker(other) if other else None)
         found = self.ranker(ranker)
         return what_if(found, self.store, target, depth=depth, share=share, explore=explore, level=level)

@@ -7,11 +7,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
@@ -25,8 +25,11 @@ from rankloop.service.store import Decision, SqliteStore, StoreError, open_tempo
 from tests.support.faults import FaultyStore, settle
 from tests.support.follower import decided_of
 from tests.support.life import Clock, make
+from tests.support.limits import keep_snapshots_every
 
-RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=3)
+frequent_snapshots = keep_snapshots_every(3)
+
+RULES = RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0)
 
 
 def shown_by(service: ServiceFacade, *names: str) -> RankResponse:
@@ -71,7 +74,7 @@ def test_a_flush_that_could_not_be_written_down_closes_no_list(
     "decide",
     [
         lambda service: service.set_mode("shop", "frozen"),
-        lambda service: service.configure("shop", replace(RULES, window=1.0)),
+        lambda service: service.configure("shop", structs.replace(RULES, window=1.0)),
         lambda service: shown_by(service, "price", "new"),
         lambda service: service.create("second"),
     ],
@@ -113,7 +116,7 @@ def test_settings_of_fair_exposure_that_cannot_be_read_break_only_their_ranker(t
 @pytest.mark.parametrize(("features", "context"), [(1, 3), (3, 1)], ids=["of who asks", "of candidates"])
 def test_a_request_that_is_refused_for_its_features_adds_none(features: int, context: int) -> None:
     service = make(open_temporary_store())
-    service.create("shop", replace(RULES, max_features=2))
+    service.create("shop", structs.replace(RULES, max_features=2))
     candidates = [Candidate("a", {f"price {number}": 1.0 for number in range(features)})]
     asks = {f"age {number}": 1.0 for number in range(context)}
     with pytest.raises(RequestError, match="max_features"):
@@ -153,7 +156,7 @@ def test_two_services_agree_on_the_mode(pair: tuple[ServiceFacade, ServiceFacade
 
 def test_two_services_agree_on_the_rules(pair: tuple[ServiceFacade, ServiceFacade, Clock]) -> None:
     first, second, clock = pair
-    first.configure("shop", replace(RULES, window=10.0))
+    first.configure("shop", structs.replace(RULES, window=10.0))
     agree(first, second)
     shown = shown_by(second)
     clock.now += 20.0

@@ -8,15 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.policies import DBGD, MGD, PDGD, EpsilonGreedy, PairRank, PePairRank, Policy, RankNet, Width
 from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service.core import learned_part
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store, write
 from rankloop.types import Array
 from tests.support.life import SHORT, Clock, best_of, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.plain import PlainPast, plain_fold
+
+frequent_snapshots = keep_snapshots_every(3)
 
 POLICIES: list[Policy] = [
     PairRank(),
@@ -35,7 +40,7 @@ POLICIES: list[Policy] = [
 @pytest.mark.parametrize("scaling", ["query", "running"])
 def test_a_restart_changes_nothing(policy: Policy, scaling: str, tmp_path: Path) -> None:
     """One service lives through; the other is closed and opened again and again: same lists, same weights."""
-    rules = RankerSettings(policy=policy, scaling=scaling, window=60.0, snapshot_every=3)  # type: ignore[arg-type]
+    rules = RankerSettings(policy=policy, scaling=scaling, window=60.0)  # type: ignore[arg-type]
     clock = Clock()
     steady = make(open_temporary_store(), clock)
     steady.create("shop", rules)
@@ -136,9 +141,10 @@ def test_lists_without_a_click_teach_nothing_and_take_no_memory(store: Store) ->
     assert service.health().rankers["shop"].open == 0
 
 
-def test_open_lists_are_bounded(store: Store) -> None:
+def test_open_lists_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learned_part, "MAX_OPEN", 3)
     service = make(store)
-    service.create("shop", RankerSettings(window=1e6, max_open=3))
+    service.create("shop", RankerSettings(window=1e6))
     rng = np.random.default_rng(0)
     for _ in range(10):
         ranked = service.rank(some_candidates(rng), ranker="shop")
@@ -205,7 +211,7 @@ def test_a_ranker_that_crashes_often_gets_its_snapshots_all_the_same(tmp_path: P
             service = make(store, clock, prefix=f"life{life}-")
             service.create("shop", SHORT)
             live(service, clock, rounds=4, seed=life)
-            assert service.ranker("shop").fold.learned.versions_since_snapshot < SHORT.snapshot_every
+            assert service.ranker("shop").fold.learned.versions_since_snapshot < 3
             settle(store)
             kept.append(len(service.versions("shop")))
     assert kept[0] == 0
@@ -227,7 +233,7 @@ def test_a_snapshot_of_another_release_is_passed_over_with_one_line(
 ) -> None:
     clock = Clock()
     old = make(store, clock)
-    old.create("shop", RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0, snapshot_every=7))
+    old.create("shop", RankerSettings(policy=PDGD(learning_rate=0.1), window=60.0))
     live(old, clock, rounds=30)
     old.close()
     settle(store)
@@ -270,11 +276,11 @@ def test_a_snapshot_with_other_moments_is_passed_over_too(store: Store) -> None:
 def test_lists_that_were_open_stay_open_after_relearning_with_a_longer_window(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", replace(SHORT, window=10.0))
+    service.create("shop", structs.replace(SHORT, window=10.0))
     shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 2.0})], ranker="shop")
     service.record([UserEvent(shown.query_id, "b")])
     clock.now += 5.0
-    service.configure("shop", replace(SHORT, window=60.0), relearn=True)
+    service.configure("shop", structs.replace(SHORT, window=60.0), relearn=True)
     clock.now += 30.0  # beyond the old window
     service.tick()
     assert service.model("shop").lists == 0

@@ -9,20 +9,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
-from rankloop.lab.baselines import OfflineRankNet
-from rankloop.policies import PDGD, GradedItemPolicy, Policy, ThompsonItems, UCBItems
+from rankloop.policies import PDGD, GradedItemPolicy, ListNet, Policy, ThompsonItems, UCBItems
 from rankloop.policies.policy_names import POLICIES
-from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service import GradeSettings, RankerSettings, RankResponse, UserEvent
+from rankloop.service.core.grades import Unrated
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.types import State
 from tests.support.internals import folded_anew, small
 from tests.support.life import Clock, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.own_policies import Noting
+
+frequent_snapshots = keep_snapshots_every(3)
 
 
 def for_five_stars(kind: type[Policy]) -> Policy:
@@ -34,9 +38,8 @@ GRADED = [
     Noting(),
     *(for_five_stars(kind) for _, kind in sorted(POLICIES.items()) if "grades" in kind.signals),
 ]
-STARS = RankerSettings(
-    policy=Noting(), grades={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest_grade=5.0, window=1000.0
-)
+GRADES = GradeSettings(weights={"star": 1.0, "buy": 2.0, "flag": -9.0}, highest=5.0)
+STARS = RankerSettings(policy=Noting(), grades=GRADES, window=1000.0)
 LISTS, SHOWN = 12, 5
 
 
@@ -83,7 +86,9 @@ def test_what_was_done_adds_up_to_grades(
         return [float(each.strip() or 0) for each in told], [each != " " for each in told]
 
     assert graded(STARS, *said) == read(implicit)
-    assert graded(replace(STARS, reading="explicit"), *said) == read(explicit)
+    assert graded(structs.replace(STARS, grades=structs.replace(GRADES, unrated="unknown")), *said) == read(
+        explicit
+    )
 
 
 def test_zeros_and_ones_read_implicitly_teach_what_clicks_teach() -> None:
@@ -97,11 +102,13 @@ def test_zeros_and_ones_read_implicitly_teach_what_clicks_teach() -> None:
         return state(service)
 
     clicks = RankerSettings(policy=Noting())
-    assert same(learned(clicks), learned(replace(clicks, grades={"click": 1.0})))
+    assert same(
+        learned(clicks), learned(structs.replace(clicks, grades=GradeSettings(weights={"click": 1.0})))
+    )
 
 
 def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
-    service = serve(open_temporary_store(), replace(STARS, policy=PDGD()))
+    service = serve(open_temporary_store(), structs.replace(STARS, policy=PDGD()))
     shown = service.rank(some_candidates(np.random.default_rng(0)), ranker="shop")
     service.record([UserEvent(shown.query_id, shown.object_ids[3], "star", value=5.0)])
     service.flush("shop")
@@ -112,15 +119,22 @@ def test_who_learns_from_clicks_goes_on_to_do_so() -> None:
     assert service.model("shop").lists == 1
 
 
+class Judged(ListNet):
+    """A policy that learns from grades alone."""
+
+    signals = ("grades",)  # type: ignore[assignment]  # it takes fewer than what it extends
+
+
 def test_a_policy_that_needs_grades_is_refused_without_them() -> None:
-    offline = small(OfflineRankNet)
-    with pytest.raises(SettingError, match=r"OfflineRankNet learns from grades.*only clicks: say in grades"):
-        make(open_temporary_store()).create("shop", RankerSettings(policy=offline))
+    service = make(open_temporary_store(), policies=[Judged])
+    with pytest.raises(SettingError, match=r"Judged learns from grades.*only clicks: say in grades"):
+        service.create("shop", RankerSettings(policy=Judged()))
+    service.create("shop", RankerSettings(policy=Judged(), grades=GRADES))
 
 
 @pytest.mark.parametrize("kind", [ThompsonItems, UCBItems])
 def test_a_policy_whose_scale_ends_below_that_of_the_ranker_is_refused(kind: type[Policy]) -> None:
-    rules = RankerSettings(policy=kind(), grades={"star": 1.0}, highest_grade=5.0)
+    rules = RankerSettings(policy=kind(), grades=GradeSettings(weights={"star": 1.0}, highest=5.0))
     with pytest.raises(SettingError, match=rf"{kind.__name__} cannot learn.*\(top_grade=5\)"):
         make(open_temporary_store()).create("shop", rules)
 
@@ -152,14 +166,14 @@ def about(shown: RankResponse, event: UserEvent) -> UserEvent:
 
 
 @pytest.mark.parametrize(
-    ("policy", "reading"),
-    list(zip(GRADED, cycle(["explicit", "implicit"]))),
+    ("policy", "unrated"),
+    list(zip(GRADED, cycle(["unknown", "zero"]))),
     ids=lambda each: getattr(each, "name", each),
 )
 def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
-    tmp_path: Path, policy: Policy, reading: str
+    tmp_path: Path, policy: Policy, unrated: Unrated
 ) -> None:
-    rules = replace(STARS, policy=policy, reading=reading, snapshot_every=3)  # type: ignore[arg-type]
+    rules = structs.replace(STARS, policy=policy, grades=structs.replace(GRADES, unrated=unrated))
     said = ratings(np.random.default_rng(1))
 
     def live(path: Path, events: Sequence[tuple[int, UserEvent]], *, restart: bool) -> State:
@@ -206,7 +220,9 @@ def test_late_repeated_and_shuffled_grades_and_a_restart_leave_the_same_weights(
 
 
 def test_a_lone_thumb_down_teaches() -> None:
-    service = serve(open_temporary_store(), replace(STARS, reading="explicit"))
+    service = serve(
+        open_temporary_store(), structs.replace(STARS, grades=structs.replace(GRADES, unrated="unknown"))
+    )
     scores = []
     for value in (5.0, 0.0):
         shown = service.rank([Candidate("a", {"x": 1.0}), Candidate("b", {"x": 0.0})], ranker="shop")
@@ -218,7 +234,10 @@ def test_a_lone_thumb_down_teaches() -> None:
 
 
 def test_late_grades_teach_on_request() -> None:
-    service = serve(open_temporary_store(), replace(STARS, learn_late=True, reading="explicit"))
+    service = serve(
+        open_temporary_store(),
+        structs.replace(STARS, learn_late=True, grades=structs.replace(GRADES, unrated="unknown")),
+    )
     shown = service.rank([Candidate(name, {"x": 1.0}) for name in "ab"], ranker="shop")
     service.flush("shop")
     for value in (4.0, 2.0):

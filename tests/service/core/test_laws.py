@@ -9,27 +9,31 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, PairRank, Posterior
-from rankloop.service import RankerSettings, RankResponse, UserEvent
+from rankloop.service import GuardrailSettings, RankerSettings, RankResponse, UserEvent
 from rankloop.service.core.ranker_settings import MODES, Mode
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from rankloop.types import State
 from tests.support.life import Clock, Ids, same, some_candidates, state
+from tests.support.limits import OpenLists, keep_snapshots_every
 from tests.support.plain import plain_fold
 
+frequent_snapshots = keep_snapshots_every(3)
+
 RULES = (
-    RankerSettings(window=50.0, snapshot_every=3),
-    RankerSettings(window=80.0, snapshot_every=3, policy=PairRank(certainty=Posterior(0.8)), learn_late=True),
-    RankerSettings(window=20.0, snapshot_every=3, policy=PDGD(), max_open=2),
-    RankerSettings(window=50.0, snapshot_every=3, scaling="running", max_displacement=2),
+    RankerSettings(window=50.0),
+    RankerSettings(window=80.0, policy=PairRank(certainty=Posterior(0.8)), learn_late=True),
+    RankerSettings(window=20.0, policy=PDGD()),
+    RankerSettings(window=50.0, scaling="running", guardrails=GuardrailSettings(max_displacement=2)),
 )
 
 
 class Life(RuleBasedStateMachine):
     """A ranker to which anything may happen."""
 
-    @initialize(rules=st.sampled_from(RULES))
-    def begin(self, rules: RankerSettings) -> None:
+    @initialize(rules=st.sampled_from(RULES), most_open=st.sampled_from([2, 100]))
+    def begin(self, rules: RankerSettings, most_open: int) -> None:
+        self.most_open = OpenLists(most_open)
         self.store, self.clock, self.ids = open_temporary_store(), Clock(), Ids()
         self.rng = np.random.default_rng(0)
         self.lists: list[RankResponse] = []
@@ -131,6 +135,7 @@ class Life(RuleBasedStateMachine):
             for version, expected in self.states.items():
                 model = history.model(version)
                 assert same({**model.policy.state(), **_scale(model.scale.state())}, expected)
+            self.most_open.undo()
 
 
 def _scale(moments: State) -> State:

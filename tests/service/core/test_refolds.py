@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Posterior
 from rankloop.service import HistoryError, PromiseSettings, RankerSettings
+from rankloop.service.core import learned_part
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.history import History
@@ -23,16 +24,19 @@ from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations import jobs
 from rankloop.service.store import open_temporary_store, write
 from tests.support.life import Clock, live, make, same
+from tests.support.limits import keep_snapshots_every
 from tests.support.plain import PlainPast
 
+frequent_snapshots = keep_snapshots_every(3)
+
 Step: TypeAlias = tuple[str, int]
-BASE = RankerSettings(window=50.0, snapshot_every=3)
+BASE = RankerSettings(window=50.0)
 RULES = (
     BASE,
-    replace(BASE, window=80.0, learn_late=True),
-    replace(BASE, policy=PairRank(certainty=Posterior(0.8)), max_open=2),
-    replace(BASE, policy=PDGD(), scaling="running"),
-    replace(BASE, promise=PromiseSettings(share=0.5)),
+    structs.replace(BASE, window=80.0, learn_late=True),
+    structs.replace(BASE, policy=PairRank(certainty=Posterior(0.8))),
+    structs.replace(BASE, policy=PDGD(), scaling="running"),
+    structs.replace(BASE, promise=PromiseSettings(share=0.5)),
 )
 KINDS = ("live", "forget", "roll_back", "relearn", "configure", "mode", "retire", "lose", "restart")
 steps = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 40)), min_size=4, max_size=14)
@@ -95,9 +99,16 @@ def alike(one: Fold, other: Fold) -> bool:
     return mine.body == theirs.body and mine.seq == theirs.seq and same(mine.arrays, theirs.arrays)
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.parametrize("most_open", [2, 100])
+@settings(max_examples=10, deadline=None)
 @given(steps=steps)
-def test_every_way_to_a_model_gives_what_the_plain_fold_gives(steps: Sequence[Step]) -> None:
+def test_every_way_to_a_model_gives_what_the_plain_fold_gives(most_open: int, steps: Sequence[Step]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learned_part, "MAX_OPEN", most_open)
+        compare_ways(steps)
+
+
+def compare_ways(steps: Sequence[Step]) -> None:
     past = Past()
     past.do(steps)
     past.service.ranker("shop").catch_up()

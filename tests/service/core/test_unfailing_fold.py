@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
@@ -19,10 +19,13 @@ from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_
 from tests.support.faults import FaultyStore, attempt, settle
 from tests.support.internals import DAMAGES, damage_newest_snapshot, findings, folded_anew
 from tests.support.life import Clock, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.own_policies import Choosy, Remembering
 
+frequent_snapshots = keep_snapshots_every(3)
+
 WINDOW = 60.0
-LINEAR = RankerSettings(policy=PDGD(learning_rate=0.1), window=WINDOW, snapshot_every=3)
+LINEAR = RankerSettings(policy=PDGD(learning_rate=0.1), window=WINDOW)
 
 
 def some(n: int, *names: str, seed: int = 0) -> list[Candidate]:
@@ -116,7 +119,7 @@ def test_a_service_starts_again_whatever_lists_were_clicked(
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
         service.create("other", LINEAR)
-        service.create("shop", replace(LINEAR, policy=policy, scaling=scaling))  # type: ignore[arg-type]
+        service.create("shop", structs.replace(LINEAR, policy=policy, scaling=scaling))
         lists = happens(service)
         close_lists(store)
     with SqliteStore(tmp_path / "log.db") as store:
@@ -176,7 +179,7 @@ def test_lessons_are_learned_in_order_however_often_the_store_fails(tmp_path: Pa
     clock = Clock()
     with FaultyStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", replace(LINEAR, policy=NEURAL))
+        service.create("shop", structs.replace(LINEAR, policy=NEURAL))
         for number in range(6):
             clicked(service, some(4, "age", "bm25", seed=number))
             clock.now += 5.0
@@ -253,10 +256,12 @@ def test_a_list_that_the_base_holds_open_is_kept_when_the_window_was_shortened(t
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", replace(LINEAR, window=600.0))
+        service.create("shop", structs.replace(LINEAR, window=600.0))
         held = clicked(service, some(4, "age", "bm25"))
         clock.now += 100.0
-        service.configure("shop", replace(LINEAR, window=10.0))  # keeps a snapshot, with the list open in it
+        service.configure(
+            "shop", structs.replace(LINEAR, window=10.0)
+        )  # keeps a snapshot, with the list open in it
         settle(store)
         clock.now += 50.0
         assert service.retain("shop", since=clock.now).entries > 0
@@ -271,10 +276,10 @@ def test_what_was_learned_before_retaining_is_the_fold_of_what_is_kept(tmp_path:
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", replace(LINEAR, window=600.0))
+        service.create("shop", structs.replace(LINEAR, window=600.0))
         clicked(service, some(4, "age", "bm25"))
         clock.now += 100.0
-        service.configure("shop", replace(LINEAR, window=10.0))
+        service.configure("shop", structs.replace(LINEAR, window=10.0))
         settle(store)
         since = clock.now + 1.0
         clock.now += 600.0
@@ -321,7 +326,7 @@ def test_a_list_that_was_clicked_long_after_its_window_is_kept_with_its_click(tm
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", replace(LINEAR, learn_late=True))
+        service.create("shop", structs.replace(LINEAR, learn_late=True))
         shown = service.rank(some(4, "age", "bm25"), ranker="shop")
         clicked(service, some(4, "age", "bm25", seed=1))
         clock.now += 10 * WINDOW
@@ -343,7 +348,7 @@ def test_what_was_learned_again_before_retaining_is_the_fold_of_what_is_kept(tmp
         clicked(service, some(4, "age", "bm25"))
         service.flush("shop")
         since = kept_and_waited(service, clock)
-        service.configure("shop", replace(LINEAR, policy=NEURAL), relearn=True)
+        service.configure("shop", structs.replace(LINEAR, policy=NEURAL), relearn=True)
         assert service.model("shop").lists == 1
         service.retain("shop", since=since)
         assert_it_is_the_fold_of_its_log(service)
@@ -429,7 +434,7 @@ def test_a_damaged_snapshot_costs_nothing_but_time(damage: str, tmp_path: Path) 
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", replace(LINEAR, scaling="running"))
+        service.create("shop", structs.replace(LINEAR, scaling="running"))
         live(service, clock, rounds=20)
         service.close()
         expected, version = state(service), service.model("shop").version
@@ -452,7 +457,7 @@ def test_a_ranker_whose_policy_is_unknown_takes_no_other_down_and_loses_nothing(
     with SqliteStore(path) as store:
         service = make(store, clock, policies=[Remembering])
         service.create("shop", LINEAR)
-        service.create("own", replace(LINEAR, policy=Remembering()))
+        service.create("own", structs.replace(LINEAR, policy=Remembering()))
         clicked(service, some(4, "age", "bm25"), "own")
         service.flush("own")
         waiting = service.rank(some(4, "age", "bm25", seed=1), ranker="own")

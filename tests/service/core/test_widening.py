@@ -13,6 +13,9 @@ from rankloop.service.core.scaling import Running, WithinQuery
 from rankloop.service.store import Store, open_temporary_store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(5)
 
 SERVED = {
     name: kind for name, kind in POLICIES.items() if "clicks" in kind.signals and not kind.refused_in_service
@@ -221,7 +224,7 @@ def test_extremes_stay_finite(scale: WithinQuery | Running) -> None:
 def test_running_scaling_is_part_of_the_model(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", RankerSettings(scaling="running", window=60.0, snapshot_every=5))
+    service.create("shop", RankerSettings(scaling="running", window=60.0))
     live(service, clock, rounds=20)
     version, expected = service.model("shop").version, state(service)
     live(service, clock, rounds=20, seed=1)

@@ -11,7 +11,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import ClientLimit, RankerSettings, UserEvent
 from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.events.event_sources import SourceHash
 from rankloop.service.events.unmatched_events import AT_ONCE, PER_LIST, UnmatchedEventBudget
@@ -27,7 +27,7 @@ MUGS = [
     Candidate("cup", {"stars": 4.0, "price": 12.0}),
     Candidate("junk", {"stars": 1.5, "price": 30.0}),
 ]
-UNLIMITED = RankerSettings(source_lists=None, source_repeats=None)
+UNLIMITED = RankerSettings(client_limit=ClientLimit(lists=None, repeats=None))
 
 
 class Shop:
@@ -87,7 +87,9 @@ def test_a_hundred_clicks_of_one_address_do_not_overturn_what_two_hundred_have_s
 
 
 def test_limits_are_by_list_by_object_and_by_time() -> None:
-    shop = Shop(open_temporary_store(), RankerSettings(source_lists=3, source_repeats=2, source_window=100.0))
+    shop = Shop(
+        open_temporary_store(), RankerSettings(client_limit=ClientLimit(lists=3, repeats=2, seconds=100.0))
+    )
     assert [shop.visit("mug", "s") for _ in range(3)] == ["accepted", "accepted", "held"]
     assert [shop.visit(each, "s") for each in ("cup", "junk")] == ["accepted", "held"]  # three lists count
     assert shop.visit("mug", "t") == "accepted"  # another one
@@ -97,7 +99,7 @@ def test_limits_are_by_list_by_object_and_by_time() -> None:
 
 
 def test_a_list_that_counts_may_get_more_actions() -> None:
-    settings = RankerSettings(source_lists=1, source_repeats=1, actions={"click": 1, "cart": 1})
+    settings = RankerSettings(client_limit=ClientLimit(lists=1, repeats=1), actions={"click": 1, "cart": 1})
     shop = Shop(open_temporary_store(), settings)
     shown = shop.service.rank(MUGS, ranker="shop")
     actions = [
@@ -110,7 +112,7 @@ def test_a_list_that_counts_may_get_more_actions() -> None:
 
 def test_what_was_held_back_is_held_back_after_a_restart_and_the_weights_are_the_same(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "log.db")
-    shop = Shop(store, RankerSettings(source_lists=4))
+    shop = Shop(store, RankerSettings(client_limit=ClientLimit(lists=4)))
     verdicts = [shop.visit(("mug", "cup", "junk")[n % 3], f"s{n % 2}") for n in range(20)]
     assert Counter(verdicts) == {"accepted": 8, "held": 12}
     weights = shop.weights
@@ -180,7 +182,7 @@ def test_events_are_selected_by_all_that_is_said() -> None:
 @pytest.fixture
 def live() -> Iterator[Live]:
     service = ServiceFacade(open_temporary_store())
-    service.create("default", RankerSettings(source_lists=2))
+    service.create("default", RankerSettings(client_limit=ClientLimit(lists=2)))
     with alive(service, HttpSettings(deadline=30.0, patience=60.0, proxies=("127.0.0.1",))) as found:
         yield found
 

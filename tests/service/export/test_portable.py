@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
@@ -34,7 +35,10 @@ from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.life import SHORT, Clock, live, make
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive
+
+frequent_snapshots = keep_snapshots_every(7)
 
 LINEAR = (PairRank(caller_order="decent"), PDGD(), Race(), DBGD())
 NEURAL = (RankNet(scorer=MLP((4, 2)), caller_order="good"), P2NeurRank(scorer=MLP(4)))
@@ -44,7 +48,7 @@ def learned(policy: Policy, scaling: Scaling, rounds: int = 12) -> ServiceFacade
     """A service that has learned a little, also from candidates that lack a feature."""
     clock = Clock()
     service = make(open_temporary_store(), clock)
-    service.create("shop", replace(SHORT, policy=policy, scaling=scaling))
+    service.create("shop", structs.replace(SHORT, policy=policy, scaling=scaling))
     live(service, clock, rounds=rounds)
     some = [
         Candidate("a", {"age": 1.0, "bm25": 0.2, "clicks": 2.0, "price": None}),

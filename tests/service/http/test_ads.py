@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 from typer.testing import CliRunner
 
 from rankloop.candidate import Candidate
@@ -19,13 +19,16 @@ from rankloop.errors import DataError, RequestError
 from rankloop.evaluation import NoSupport, estimate_rewards
 from rankloop.lab.data.logged_rounds import weigh_rounds
 from rankloop.policies import AdForest, AdPolicy, AUCRanker, LinUCB, SquareCB, ThompsonLogistic
-from rankloop.service import FairSettings, RankerSettings, UserEvent
+from rankloop.service import FairSettings, GuardrailSettings, RankerSettings, UserEvent
 from rankloop.service.core.model import asker_of
 from rankloop.service.core.ranker_settings import Scaling
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.life import Ids
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import Live, alive
+
+frequent_snapshots = keep_snapshots_every(20)
 
 POLICIES: dict[str, AdPolicy] = {
     "auc-ranker": AUCRanker(batch=10),
@@ -91,7 +94,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Session]
     clock = Clock()
     service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=clock, ids=Ids())
     policy = POLICIES[request.param]
-    service.create("default", RankerSettings(policy=policy, window=50, snapshot_every=40))
+    service.create("default", RankerSettings(policy=policy, window=50))
     with alive(service) as live:
         yield Session(live, clock)
 
@@ -145,7 +148,7 @@ def visited(policy: AdPolicy, visits: int = 90) -> tuple[ServiceFacade, Clock]:
     """A service whose visitors are of two kinds, each of which likes one of two ads."""
     clock, numbers = Clock(), iter(range(10_000))
     service = ServiceFacade(open_temporary_store(), clock=clock, ids=lambda: f"list {next(numbers)}")
-    service.create("banner", RankerSettings(policy=policy, window=50, snapshot_every=20))
+    service.create("banner", RankerSettings(policy=policy, window=50))
     ads = [Candidate("tea"), Candidate("coffee")]
     for number in range(visits):
         context: dict[str, float | None] = {"likes tea": float(number % 2)}
@@ -250,7 +253,7 @@ def test_a_service_log_says_what_others_would_have_got() -> None:
     ("rules", "reason"),
     [
         ({"fair": FairSettings(shares={"A": 0.1})}, FAIR),
-        ({"max_displacement": 0}, GUARDED),
+        ({"guardrails": GuardrailSettings(max_displacement=0)}, GUARDED),
         ({}, PINNED),
     ],
 )
@@ -258,7 +261,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
     clock = Clock()
     service = ServiceFacade(open_temporary_store(), clock=clock)
     plain = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
-    service.create("banner", replace(plain, **rules))
+    service.create("banner", structs.replace(plain, **rules))
     pin = 1 if reason == PINNED else None
     ads = [Candidate("tea", group="A", pinned_at=pin), Candidate("coffee", group="B")]
     for _ in range(20):
@@ -275,7 +278,7 @@ def test_lists_that_may_not_be_shown_as_drawn_are_no_rounds(rules: dict[str, Any
     log = log_of(service, "banner")
     assert (len(log.rounds), log.left_out) == (5, {reason: 20})
     alone = ServiceFacade(open_temporary_store(), clock=clock)  # one group: there is nothing to merge
-    alone.create("banner", replace(plain, fair=FairSettings(shares="equal")))
+    alone.create("banner", structs.replace(plain, fair=FairSettings(shares="equal")))
     for _ in range(5):
         alone.rank([Candidate("tea", group="A"), Candidate("coffee", group="A")], ranker="banner", k=1)
     clock.now += 1000
@@ -302,7 +305,7 @@ def test_what_a_session_asks_for_again_is_no_new_round() -> None:
 def test_the_command_says_which_lists_of_a_service_it_left_out(tmp_path: Path) -> None:
     service = ServiceFacade(SqliteStore(tmp_path / "log.db"), clock=Clock())
     rules = RankerSettings(policy=AUCRanker(epsilon=0.5), window=50)
-    service.create("banner", replace(rules, max_displacement=0))
+    service.create("banner", structs.replace(rules, guardrails=GuardrailSettings(max_displacement=0)))
     ads = [Candidate("tea"), Candidate("coffee")]
     for count in (3, 40):
         for _ in range(count):

@@ -24,7 +24,7 @@ from tests.support.waiting import wait_until
 
 KILLS = 20
 USERS = 4
-RULES = RankerSettings(window=0.3, snapshot_every=2)
+RULES = RankerSettings(window=0.3)
 
 
 class Users(threading.Thread):

@@ -18,7 +18,10 @@ from rankloop.service import RankerSettings
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, open_temporary_store
 from tests.support.life import Clock, same, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive, click
+
+frequent_snapshots = keep_snapshots_every(20)
 
 ROUNDS = 500
 
@@ -31,7 +34,7 @@ def test_learning_over_http_reaches_what_the_simulator_reaches() -> None:
     user = PresetUser("perfect").for_grades(raw.train.grades)
     clock, window = Clock(), 60.0
     service = ServiceFacade(open_temporary_store(), clock=clock)
-    service.create("default", RankerSettings(window=window, snapshot_every=1000))
+    service.create("default", RankerSettings(window=window))
     with alive(service) as live:
         client = Client(live.url, live.keys["admin"], timeout=60)
 
@@ -65,7 +68,7 @@ def test_lists_are_made_again_byte_for_byte_after_a_restart(tmp_path: Path) -> N
     rng, clock, sent = np.random.default_rng(3), Clock(), {}
     with SqliteStore(tmp_path / "log.db") as store:
         service = ServiceFacade(store, clock=clock)
-        service.create("default", RankerSettings(window=60.0, snapshot_every=20))
+        service.create("default", RankerSettings(window=60.0))
         with alive(service) as live:
             client = Client(live.url, live.keys["admin"], timeout=60)
             for number in range(300):

@@ -14,13 +14,16 @@ from rankloop.service import RankerSettings
 from rankloop.service.http import HttpSettings
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import PATIENT, Live, alive, click, request
+
+frequent_snapshots = keep_snapshots_every(2)
 
 
 @pytest.fixture
 def live() -> Iterator[Live]:
     service = ServiceFacade(open_temporary_store())
-    service.create("default", RankerSettings(snapshot_every=2))
+    service.create("default", RankerSettings())
     with alive(service) as found:
         yield found
 
@@ -66,7 +69,7 @@ def test_events_get_a_verdict_each(live: Live) -> None:
 
 
 def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None:
-    settings = {"grades": {"thumb": 1}, "reading": "explicit"}
+    settings = {"grades": {"weights": {"thumb": 1}, "unrated": "unknown"}}
     assert live["admin"].patch("/v1/rankers/default/settings", json=settings).status_code == 200
     query = rank(live)["query_id"]
 
@@ -86,10 +89,10 @@ def test_a_value_is_kept_told_and_refused_if_it_is_no_number(live: Live) -> None
     (found,) = live["admin"].get("/v1/doctor").json()["ratings"]
     assert (found["rate"], found["histogram"]) == (1.0, [[0.0, 0], [1.0, 2]])
     for broken, sentence in (
-        ({"grades": {"thumb": "1"}}, "the grade of action 'thumb' must be a number between"),
-        ({"grades": {"thumb": None}}, "grades must say what each action adds"),
-        ({"grades": {"thumb": 1}, "highest_grade": 0}, "highest_grade must be a number between"),
-        ({"grades": {"thumb": 1}, "reading": "both"}, "reading must be implicit or explicit, found 'both'"),
+        ({"grades": {"weights": {"thumb": "1"}}}, "grades.weights.thumb: Expected a number from -1e100 to"),
+        ({"grades": {"weights": {"thumb": None}}}, "grades.weights: Expected an object of 1 or more entries"),
+        ({"grades": {"highest": 0}}, "grades.highest: Expected a number from 1e-9 to 1e100, found 0"),
+        ({"grades": {"unrated": "both"}}, "grades.unrated: Expected one of unknown, zero, found"),
     ):
         refused = live["admin"].patch("/v1/rankers/default/settings", json=broken)
         assert (refused.status_code, sentence in refused.json()["error"]) == (400, True), refused.text

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
@@ -22,7 +23,7 @@ from rankloop.policies import (
     ReplayMemory,
 )
 from rankloop.scorers import MLP
-from rankloop.service import HistoryError, RankerSettings, UserEvent
+from rankloop.service import GuardrailSettings, HistoryError, RankerSettings, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.ranker_settings import MODES
 from rankloop.service.service_facade import ServiceFacade
@@ -38,7 +39,10 @@ from rankloop.service.store import (
 )
 from rankloop.types import State
 from tests.support.life import SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.plain import plain_fold
+
+frequent_snapshots = keep_snapshots_every(5)
 
 # replay
 
@@ -48,7 +52,7 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock)
-        service.create("shop", RankerSettings(window=60.0, snapshot_every=40, max_displacement=4))
+        service.create("shop", RankerSettings(window=60.0, guardrails=GuardrailSettings(max_displacement=4)))
         lists = live(service, clock, rounds=400)
         service.rollback("shop", to=lists[200].provenance.model)
         lists += live(service, clock, rounds=200, seed=1)
@@ -72,7 +76,7 @@ def test_a_thousand_lists_are_made_again_byte_for_byte(tmp_path: Path) -> None:
 def test_lists_of_every_policy_are_made_again(policy: Policy, store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", RankerSettings(policy=policy, window=60.0, scaling="running", snapshot_every=5))
+    service.create("shop", RankerSettings(policy=policy, window=60.0, scaling="running"))
     for mode in MODES:
         service.set_mode("shop", mode)
         for shown in live(service, clock, rounds=15):
@@ -225,7 +229,7 @@ def without(store: Store, ids: set[str]) -> Store:
 def test_to_forget_is_never_to_have_known(store: Store, scaling: str) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", RankerSettings(window=60.0, snapshot_every=7, scaling=scaling))  # type: ignore[arg-type]
+    service.create("shop", RankerSettings(window=60.0, scaling=scaling))  # type: ignore[arg-type]
     live(service, clock, rounds=30)
     service.rollback("shop", to=service.versions("shop")[2][0])
     live(service, clock, rounds=30, seed=1)
@@ -390,7 +394,7 @@ def test_a_policy_that_does_not_understand_what_was_learned_begins_anew(
     service.flush("shop")
     version = service.model("shop").version
     assert not after.continues(before)
-    service.configure("shop", replace(rules, policy=after))
+    service.configure("shop", structs.replace(rules, policy=after))
     assert same(service.model("shop").policy.state(), after.state())
     with pytest.raises(RequestError, match="configure those first"):
         service.rollback("shop", to=version)

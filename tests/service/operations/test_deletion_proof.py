@@ -23,12 +23,15 @@ from rankloop.service.reports.deletion_rules import PATIENCE, about_deletions
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, SqliteStore, Store
 from rankloop.service.store.postgres import PostgresStore, partition_rewrite, partitions, table_locks
+from tests.support.limits import keep_snapshots_every
 from tests.support.postgres import Cluster
 from tests.support.raw_bytes import hits_in_database, hits_in_folder
 from tests.support.waiting import wait_until
 
+frequent_snapshots = keep_snapshots_every(5)
+
 OTTO = Person(client_id="client-of-otto-4711")
-SETTINGS = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5)
+SETTINGS = RankerSettings(policy=PairRank(), window=10.0)
 BESIDE = 2.0  # seconds that a reader stands in the way
 WORDS = (
     "query-only-otto-asks",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
@@ -26,10 +27,13 @@ from rankloop.service.store import SqliteStore, Store, open_temporary_store, wri
 from rankloop.types import Feedback
 from tests.support.internals import copied, folded_anew
 from tests.support.life import SHORT, Clock, live, make, same, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive
 
+frequent_snapshots = keep_snapshots_every(7)
+
 MUGS = [{"object_id": name, "features": {"price": price}} for name, price in (("blue", 3.0), ("red", 1.0))]
-NETWORK = replace(SHORT, policy=RankNet(scorer=MLP(4)), scaling="running")
+NETWORK = structs.replace(SHORT, policy=RankNet(scorer=MLP(4)), scaling="running")
 
 
 def lived(store: Store, clock: Clock) -> ServiceFacade:
@@ -40,7 +44,7 @@ def lived(store: Store, clock: Clock) -> ServiceFacade:
     service.forget("shop", [events_of(store)[3]])
     service.rollback("shop", to=service.versions("shop")[2][0])
     live(service, clock, rounds=10, seed=1)
-    service.configure("shop", replace(SHORT, policy=PDGD()), relearn=True)
+    service.configure("shop", structs.replace(SHORT, policy=PDGD()), relearn=True)
     live(service, clock, rounds=20, seed=2)
     service.flush("shop")
     return service
@@ -165,17 +169,17 @@ def test_nothing_is_pulled_away_from_under_a_job(store: Store) -> None:
     with pytest.raises(ConflictError, match=f"job {number} .* is not done"):
         service.retain("shop", since=clock.now)
     with pytest.raises(ConflictError, match=f"job {number} is about to put other settings into force"):
-        service.configure("shop", replace(SHORT, window=5.0))
+        service.configure("shop", structs.replace(SHORT, window=5.0))
     service.tick()
     assert service.job(number).version == service.ranker("shop").view.configuration.settings_version
-    service.configure("shop", replace(service.settings("shop"), window=5.0))
+    service.configure("shop", structs.replace(service.settings("shop"), window=5.0))
 
 
 def test_settings_that_wait_to_be_learned_are_not_overwritten_by_others(store: Store) -> None:
     service = lived(store, Clock())
     number = ask(service.ranker("shop"), *to_relearn(service))
     with pytest.raises(ConflictError, match=f"job {number} is about to put other settings into force"):
-        service.adopt("shop", replace(service.settings("shop"), window=5.0))
+        service.adopt("shop", structs.replace(service.settings("shop"), window=5.0))
     assert service.adopt("shop", NETWORK).id == number  # the same is the same job
 
 
@@ -184,7 +188,7 @@ def test_a_job_of_a_ranker_that_cannot_be_read_waits_until_it_can(tmp_path: Path
     clock = Clock()
     with SqliteStore(tmp_path / "log.db") as store:
         service = make(store, clock, policies=[Held])
-        service.create("shop", replace(SHORT, policy=Held()))
+        service.create("shop", structs.replace(SHORT, policy=Held()))
         live(service, clock, rounds=5)
         number = ask(service.ranker("shop"), "forget", {"events": events_of(store)[:1]})
         lacking = make(store, clock)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
@@ -27,9 +27,12 @@ from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.faults import settle
 from tests.support.life import Ids
+from tests.support.limits import keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(5)
 
 OTTO = Person(client_id="client-of-otto")
-RULES = RankerSettings(policy=PairRank(), window=10.0, snapshot_every=5, fair=FairSettings())
+RULES = RankerSettings(policy=PairRank(), window=10.0, fair=FairSettings())
 
 
 class Clock:
@@ -261,7 +264,7 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     ranker, (prepare, remember) = service.ranker("shop"), deleting(service, monkeypatch)
     bodies: dict[str, dict[str, Any]] = {
         "forget": {"events": ["otto-event-3", "other-event-4"]},
-        "relearn": {"settings": replace(RULES, policy=PairRank(prior_lists=1)).to_json()},
+        "relearn": {"settings": structs.replace(RULES, policy=PairRank(prior_lists=1)).to_json()},
         "rollback": {"to": service.model("shop").version - 4},
     }
     number = ask(ranker, kind, bodies[kind])

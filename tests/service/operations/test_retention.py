@@ -11,8 +11,11 @@ from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.store import Store, StoreError
 from tests.support.faults import FaultyStore, settle
 from tests.support.life import Clock, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 
-SPARSE = RankerSettings(window=10.0, snapshot_every=5)
+frequent_snapshots = keep_snapshots_every(5)
+
+SPARSE = RankerSettings(window=10.0)
 
 
 def test_ticks_go_with_the_lists_that_they_closed(store: Store) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.errors import RequestError
 from rankloop.policies import MGD, PairRank, Policy, RankNet
@@ -20,7 +21,10 @@ from rankloop.service.store import Decision, Impression, SqliteStore, Store, ope
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.internals import catch_up, folded_anew
 from tests.support.life import NAMES, SHORT, Clock, live, make, same, some_candidates, state
+from tests.support.limits import keep_snapshots_every
 from tests.support.serving import alive
+
+frequent_snapshots = keep_snapshots_every(7)
 
 DAY = 86400.0
 GONE = NAMES.index("clicks")
@@ -53,7 +57,7 @@ def without_it(entry: Any) -> Any:
 
 def lived(store: Store, clock: Clock, policy: Policy, **settings: Any) -> ServiceFacade:
     service = make(store, clock)
-    service.create("shop", replace(SHORT, policy=policy, **settings))
+    service.create("shop", structs.replace(SHORT, policy=policy, **settings))
     live(service, clock, rounds=15)
     service.rollback("shop", to=service.versions("shop")[-1][0])
     live(service, clock, rounds=10, seed=1)
@@ -102,7 +106,7 @@ def test_one_that_comes_again_is_learned_anew_and_older_values_stay_ignored() ->
     service.retire_features("shop", ["age", "clicks"])  # a second time, and another one
     live(service, clock, rounds=5, seed=3)
     service.flush("shop")
-    service.configure("shop", replace(SHORT, policy=RankNet(scorer=MLP(4))), relearn=True)
+    service.configure("shop", structs.replace(SHORT, policy=RankNet(scorer=MLP(4))), relearn=True)
     everything = [each.query_id for each in service.lists("shop", last=100)]
     assert all(service.replay(each).identical for each in everything)
     assert same(folded_anew(service)[2], state(service))

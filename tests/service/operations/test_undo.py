@@ -15,7 +15,10 @@ from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.service_errors import ConflictError
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Person, open_temporary_store
+from tests.support.limits import keep_snapshots_every
 from tests.support.looking import signed_in, token, watched
+
+frequent_snapshots = keep_snapshots_every(1)
 
 MUGS = [Candidate(name, {"price": float(n), "new": n % 2}) for n, name in enumerate("abcd")]
 
@@ -30,7 +33,7 @@ def visit(service: ServiceFacade, number: int) -> str:
 @pytest.fixture
 def service() -> ServiceFacade:
     made = ServiceFacade(open_temporary_store())
-    made.create("shop", RankerSettings(snapshot_every=1), by="anna")
+    made.create("shop", RankerSettings(), by="anna")
     for number in range(6):
         visit(made, number)
     return made

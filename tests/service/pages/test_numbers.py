@@ -13,7 +13,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import ListNet
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import GradeSettings, RankerSettings, UserEvent
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore, Store, open_temporary_store
 from tests.support.looking import numbers, signed_in, traffic, watched
@@ -96,7 +96,7 @@ def test_the_doctor_says_what_the_api_says(live: Live) -> None:
 
 def test_the_doctor_tells_grades_as_the_api_does() -> None:
     service = ServiceFacade(open_temporary_store())
-    stars = RankerSettings(policy=ListNet(), grades={"star": 1.0}, highest_grade=3.0)
+    stars = RankerSettings(policy=ListNet(), grades=GradeSettings(weights={"star": 1.0}, highest=3.0))
     service.create(RANKER, stars)
     for number in range(7):
         shown = service.rank(several("abc"))

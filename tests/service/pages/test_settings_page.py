@@ -11,7 +11,8 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
-from rankloop.service import FairSettings, RankerSettings, UserEvent
+from rankloop.service import FairSettings, GradeSettings, RankerSettings, UserEvent
+from rankloop.service.core.settings_fields import fields_of
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
 from tests.support.browsing import AXE, CHROMIUM, NO_AXE, NO_CHROMIUM, PHONE, browser
@@ -21,7 +22,9 @@ from tests.support.looking import signed_in, watched
 @pytest.fixture
 def service() -> ServiceFacade:
     made = ServiceFacade(open_temporary_store())
-    rules = RankerSettings(policy=PairRank(), grades={"star": 1.0}, fair=FairSettings(shares="equal"))
+    rules = RankerSettings(
+        policy=PairRank(), grades=GradeSettings(weights={"star": 1.0}), fair=FairSettings(shares="equal")
+    )
     made.create("default", rules)
     for number in range(3):
         shown = made.rank([Candidate("a", {"x": 1}), Candidate("b", {"x": 2})], session_id=str(number))
@@ -44,43 +47,78 @@ def test_the_form_as_it_is_changes_nothing_and_has_every_setting(service: Servic
     with watched(service) as live:
         client = signed_in(live)
         form = fields(client.get("/settings").text)
-        assert set(service.settings("default").to_json()) <= set(form)
+        names = {each.name for each in fields_of(RankerSettings)} - {"client_limit"}  # its parts are
+        assert names <= set(form)
         page = client.post("/settings/preview", data=form).text
         assert "Nothing would change" in page
 
 
-CHANGES: list[tuple[str, str, Any]] = [
-    ("window", "60", 60.0),
-    ("learn_late", "yes", True),
-    ("max_displacement", "3", 3),
-    ("max_displacement", "", None),
-    ("source_lists", "7", 7),
-    ("actions", '{"click": 1, "purchase": 2}', {"click": 1, "purchase": 2}),
-    ("grades", "", None),
-    ("scaling", "running", "running"),
+CHANGES: list[tuple[dict[str, str], dict[str, Any], dict[str, Any]]] = [  # form, patch, settings
+    ({"window": "60"}, {"window": 60.0}, {"window": 60.0}),
+    ({"learn_late": "on"}, {"learn_late": True}, {"learn_late": True}),
+    (
+        {"guardrails": "on", "guardrails.max_displacement": "3"},
+        {"guardrails": {"max_displacement": 3}},
+        {"guardrails": {"max_displacement": 3}},
+    ),
+    (
+        {"guardrails.max_displacement": ""},
+        {"guardrails": {"max_displacement": None}},
+        {"guardrails": {"max_displacement": None}},
+    ),
+    (
+        {"client_limit.lists": "", "client_limit.seconds": "60"},
+        {"client_limit": {"lists": None, "seconds": 60.0}},
+        {"client_limit": {"lists": None, "repeats": 5, "seconds": 60.0}},
+    ),
+    (
+        {"actions": '{"click": 1, "purchase": 2}'},
+        {"actions": {"click": 1, "purchase": 2}},
+        {"actions": {"click": 1.0, "purchase": 2.0}},
+    ),
+    (
+        {"actions": '{"purchase": 2}'},
+        {"actions": {"click": None, "purchase": 2}},
+        {"actions": {"purchase": 2.0}},
+    ),
+    (
+        {"fair.shares": '{"ours": 0.5}'},
+        {"fair": {"shares": {"ours": 0.5}}},
+        {
+            "fair": {
+                "shares": {"ours": 0.5},
+                "at_least": {},
+                "tolerance": 5.0,
+                "cap": 50.0,
+                "examination": None,
+            }
+        },
+    ),
+    ({"grades": "off", "grades.highest": "9"}, {"grades": None}, {"grades": None}),
+    ({"scaling": "running"}, {"scaling": "running"}, {"scaling": "running"}),
 ]
 
 
 def test_a_change_is_shown_first_and_is_the_one_that_the_api_would_make(service: ServiceFacade) -> None:
     with watched(service) as live:
         client, admin = signed_in(live), live["admin"]
-        for name, text, value in CHANGES:
+        for filled, patch, after in CHANGES:
             before = service.settings("default").to_json()
-            filled = fields(client.get("/settings").text) | {name: text}
-            shown = client.post("/settings/preview", data=filled).text
+            shown = client.post("/settings/preview", data=fields(client.get("/settings").text) | filled).text
             assert service.settings("default").to_json() == before  # nothing is decided by looking
             path, params = "/v1/rankers/default/settings", {"preview": True}
-            api = admin.patch(path, params=params, json={name: value}).json()
+            api = admin.patch(path, params=params, json=patch).json()
             form = fields(shown)
-            assert json.loads(form["changes"]) == {name: value}
+            assert json.loads(form["changes"]) == patch
             assert form["confirm"] == api["confirm"]  # the same change, by the same operation
             assert all(sentence in unescape(shown) for sentence in api["sentences"])
             assert client.post("/settings/change", data=form | {"reason": ""}).status_code == 400
             if api["dangerous"]:
                 untold = form | {"confirm": "", "reason": "so"}
                 assert client.post("/settings/change", data=untold).status_code == 409
+            (name,) = patch
             assert client.post("/settings/change", data=form | {"reason": name}).status_code == 303
-            assert service.settings("default").to_json() == before | {name: value}
+            assert service.settings("default").to_json() == before | after
             assert service.decided(kind="settings", last=1)[0].why == name
 
 

@@ -101,17 +101,17 @@ def test_the_gravest_state_is_told(service: ServiceFacade) -> None:
 
 def test_a_trial_is_begun_and_ended_on_the_page(live: Live, service: ServiceFacade) -> None:
     client = signed_in(live)
-    page = lever(client, "/overview/trial", share="20", action="purchase", highest="200")
+    page = lever(client, "/overview/trial", share="20", action="purchase", max_value="200")
     trial = service.trial("default")
     assert trial is not None
     settings = trial.settings
-    assert (settings["share"], settings["action"], settings["highest"]) == (0.2, "purchase", 200.0)
+    assert (settings["share"], settings["action"], settings["max_value"]) == (0.2, "purchase", 200.0)
     assert "The trial has begun" in page
     assert "trial runs" in page
     page = lever(client, "/overview/trial/stop", trial=str(trial.trial))
     assert "The trial is stopped" in page
     mine = token(client.get("/overview").text)
-    form = {"ranker": "default", "token": mine, "action": "purchase", "highest": "much"}
+    form = {"ranker": "default", "token": mine, "action": "purchase", "max_value": "much"}
     assert client.post("/overview/trial", data=form).status_code == 400
 
 

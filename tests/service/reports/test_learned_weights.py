@@ -15,7 +15,10 @@ from rankloop.service import HistoryError, RankerSettings, UserEvent
 from rankloop.service.reports.clicks_needed import clicks_needed
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import open_temporary_store
+from tests.support.limits import keep_snapshots_every
 from tests.support.looking import numbers, signed_in, watched
+
+frequent_snapshots = keep_snapshots_every(20)
 
 RUNS, PATIENCE = 60, 300
 
@@ -56,7 +59,7 @@ def test_a_pair_needs_fewer_clicks_the_clearer_it_is_and_none_when_it_is_settled
 def service() -> ServiceFacade:
     """Visitors who take what is short, and then what is cheap."""
     made, rng = ServiceFacade(open_temporary_store()), np.random.default_rng(0)
-    made.create("shop", RankerSettings(snapshot_every=20))
+    made.create("shop", RankerSettings())
     for number in range(160):
         mugs = [Candidate(f"m{n}", {"title_length": rng.normal(), "price": rng.normal()}) for n in range(6)]
         shown = made.rank(mugs, ranker="shop", user_query=f"mug {number % 3}", session_id=str(number))

@@ -16,7 +16,7 @@ from rankloop.client import Client
 from rankloop.errors import DataError, SettingError
 from rankloop.evaluation import NoSupport
 from rankloop.policies import DBGD, MGD, PDGD, PairRank, Policy, Random
-from rankloop.service import RankerSettings, TrialSettings, UserEvent
+from rankloop.service import GuardrailSettings, RankerSettings, TrialSettings, UserEvent
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
@@ -102,7 +102,9 @@ def test_what_the_log_cannot_tell_is_refused_plainly() -> None:
         service.what_if("shop", DBGD(), explore=True)
     with pytest.raises(SettingError, match="share must leave lists for both parts"):
         service.what_if("shop", PDGD(), share=1.0)
-    guarded, _ = visited(open_temporary_store(), Random(), visits=20, max_displacement=1)
+    guarded, _ = visited(
+        open_temporary_store(), Random(), visits=20, guardrails=GuardrailSettings(max_displacement=1)
+    )
     with pytest.raises(DataError, match=r"has 0 closed lists .* others say nothing: 20 under guardrails"):
         guarded.what_if("shop", PDGD())
 
@@ -152,7 +154,9 @@ def test_lists_that_were_not_drawn_anew_are_left_out() -> None:
 
 def test_lists_of_one_result_of_other_policies_are_no_ads() -> None:
     """They are not left out for guardrails either: nobody asked about them."""
-    service, _ = visited(open_temporary_store(), PairRank(), visits=10, k=1, max_displacement=0)
+    service, _ = visited(
+        open_temporary_store(), PairRank(), visits=10, k=1, guardrails=GuardrailSettings(max_displacement=0)
+    )
     with pytest.raises(DataError, match="no closed list of one ad that a policy for ads drew"):
         log_of(service, "shop")
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PDGD, RankNet
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import GradeSettings, RankerSettings, UserEvent
 from rankloop.service.reports.service_facts import Diagnosis, doctor
 from rankloop.service.reports.traffic import over_time, overview
 from rankloop.service.store import Store
@@ -104,7 +103,8 @@ def test_no_events_are_noticed(store: Store) -> None:
 
 def test_grades_are_told_in_words_and_numbers(store: Store) -> None:
     service = make(store, policies=[Noting])
-    rules = RankerSettings(policy=Noting(), grades={"star": 1.0, "tip": 2.0}, highest_grade=5.0)
+    grades = GradeSettings(weights={"star": 1.0, "tip": 2.0}, highest=5.0)
+    rules = RankerSettings(policy=Noting(), grades=grades)
     service.create("shop", rules)
 
     def rated(number: int, value: float) -> UserEvent:
@@ -112,7 +112,9 @@ def test_grades_are_told_in_words_and_numbers(store: Store) -> None:
         return UserEvent(shown.query_id, "b", "star", str(number), value=value)
 
     def look() -> Diagnosis:
-        return doctor(store, since=0, until=1e6, rules={"shop": service.settings("shop")})
+        return doctor(
+            store, since=0, until=1e6, configurations={"shop": service.ranker("shop").view.configuration}
+        )
 
     service.record([rated(number, 2.0) for number in range(30)])
     assert look().findings == (
@@ -126,11 +128,11 @@ def test_grades_are_told_in_words_and_numbers(store: Store) -> None:
     assert (found.lists, found.rated, found.rate, found.results, found.capped) == (100, 70, 0.7, 71, 40)
     assert found.histogram == ((0.0, 1), (1.0, 0), (2.0, 30), (3.0, 0), (4.0, 0), (5.0, 40))
     assert look().findings == ("40 of 71 grades of ranker 'shop' were cut to the highest one: weigh less",)
-    service.configure("shop", replace(rules, policy=PDGD()))
+    service.configure("shop", structs.replace(rules, policy=PDGD()))
     assert look().findings[0] == (
         "71 results of ranker 'shop' were graded, and its policy learns from clicks alone"
     )
-    service.configure("shop", replace(rules, grades={"smile": 1.0}))
+    service.configure("shop", structs.replace(rules, grades=GradeSettings(weights={"smile": 1.0})))
     assert look().findings == (
         "100 lists of ranker 'shop' were shown and nothing in them was graded: are its actions sent?",
     )

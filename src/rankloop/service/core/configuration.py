@@ -7,32 +7,27 @@ and inside a transaction that has just written one more decision.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, Protocol, TypeAlias
 
-from rankloop.errors import RankloopError
+from rankloop.errors import RankloopError, SettingError
+from rankloop.policies import Policy
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.feature_schema import FeatureSchema
 from rankloop.service.core.job_record import LongJob, jobs_after
-from rankloop.service.core.ranker_settings import Mode, RankerSettings
-from rankloop.service.extensions.fair.settings import FairSettings
-from rankloop.service.extensions.promise.settings import PromiseSettings
+from rankloop.service.core.ranker_settings import (
+    DEFAULT_POLICY,
+    BaseRankerSettings,
+    Mode,
+    build_policy,
+    find_signal,
+)
+from rankloop.service.core.settings_record import read_settings
 from rankloop.service.store import Decision, Store
+from rankloop.types import Signal
 
-Part = TypeVar("Part", FairSettings, PromiseSettings)
-READABLE = (
-    "window",
-    "actions",
-    "learn_late",
-    "grades",
-    "highest_grade",
-    "reading",
-    "fair",
-    "source_lists",
-    "source_repeats",
-    "source_window",
-    "promise",
-)  # without the policy
 States: TypeAlias = Mapping[str, Any]  # what each extension has decided, by its name; None: nothing
 
 
@@ -45,7 +40,12 @@ class KnowsDecisions(Protocol):
 
 
 class DecidesExtensions(Protocol):
-    """A registry of extensions, as far as their decided state is concerned."""
+    """A registry of extensions, as far as their settings and their decided state are concerned."""
+
+    @property
+    def settings_type(self) -> type[BaseRankerSettings]:
+        """The settings of a ranker, with a field for each extension that has some."""
+        ...
 
     def decide(self, states: States, decision: Decision, before: Configuration) -> States:
         """Return the state of each extension after one more decision, made under a configuration."""
@@ -56,15 +56,16 @@ class DecidesExtensions(Protocol):
 class Configuration:
     """Settings, mode, schemas and closed lists after a decision of the log.
 
-    Settings that this process cannot read, because they name a policy it does not have, leave `problem`: the
-    ranker then shows the caller's order, and its events are taken in by what can be read of its settings. An
-    exposure account that cannot be read is not kept meanwhile.
+    Settings that this process cannot read, or whose policy it does not have, leave `problem`: the ranker then
+    shows the caller's order, and its events are taken in by what can be read of its settings. An exposure
+    account that cannot be read is not kept meanwhile.
     """
 
     position: int = 0  # the last decision that was folded
-    settings: RankerSettings = field(default_factory=RankerSettings)
+    settings: BaseRankerSettings = field(default_factory=BaseRankerSettings)
+    policy: Policy = field(default_factory=partial(build_policy, DEFAULT_POLICY))  # of these settings
     settings_version: int = 0
-    verdict_window: float = RankerSettings().window  # of the log's settings, by which events get verdicts
+    verdict_window: float = BaseRankerSettings().window  # of the log's settings, by which events get verdicts
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: FeatureSchema = field(default_factory=FeatureSchema)
@@ -76,6 +77,11 @@ class Configuration:
     problem: str = ""
 
     @property
+    def signal(self) -> Signal:
+        """What the policy is taught: grades, if there are any and it accepts them, or else clicks."""
+        return find_signal(self.settings, self.policy)
+
+    @property
     def waiting(self) -> tuple[LongJob, ...]:
         """The jobs that have not ended, in the order in which they are done."""
         return tuple(job for _, job in sorted(self.jobs.items()) if job.waits)
@@ -85,21 +91,17 @@ class Configuration:
     ) -> Configuration:
         """Return the configuration after one more decision."""
         states = registry.decide(self.extension_states, decision, self)
-        jobs, changes = jobs_after(self.jobs, decision), self._changes(decision, policy_kinds)
+        jobs, changes = jobs_after(self.jobs, decision), self._changes(decision, registry, policy_kinds)
         return replace(self, position=decision.seq, jobs=jobs, extension_states=states, **changes)
 
-    def _changes(self, decision: Decision, policy_kinds: PolicyKinds) -> Mapping[str, Any]:  # noqa: PLR0911  # one for each kind
+    def _changes(  # noqa: PLR0911  # one for each kind
+        self, decision: Decision, registry: DecidesExtensions, policy_kinds: PolicyKinds
+    ) -> Mapping[str, Any]:
         """What a decision changes of the configuration itself, by field."""
         body, seq = decision.body, decision.seq
         match decision.kind:
             case "settings":
-                settings, problem = _readable(body["settings"], policy_kinds)
-                return {
-                    "settings": settings,
-                    "settings_version": seq,
-                    "verdict_window": settings.window,
-                    "problem": problem,
-                }
+                return {**_read(body["settings"], registry, policy_kinds), "settings_version": seq}
             case "mode":
                 return {"mode": body["mode"], "mode_since": seq}
             case "schema":
@@ -145,20 +147,27 @@ def configuration_at(
     return found if seq is None else replace(found, position=seq)
 
 
-def _readable(data: Mapping[str, Any], policy_kinds: PolicyKinds) -> tuple[RankerSettings, str]:
-    """The settings, or as much of them as this process can read, and in words what it cannot."""
+def _read(
+    data: Mapping[str, Any], registry: DecidesExtensions, policy_kinds: PolicyKinds
+) -> Mapping[str, Any]:
+    """Read logged settings and build their policy; what cannot be read or built here leaves a problem."""
+    settings, problem = _read_known(data, registry.settings_type)
     try:
-        return RankerSettings.from_json(data, policy_kinds), ""
-    except (RankloopError, TypeError, ValueError, KeyError) as error:
-        rest = {name: value for name, value in data.items() if name in READABLE}
-        rest["fair"] = read_part(FairSettings, rest.get("fair"))
-        rest["promise"] = read_part(PromiseSettings, rest.get("promise"))
-        return RankerSettings(**rest), f"its settings cannot be read: {error}"
+        policy = build_policy(settings.policy, policy_kinds)
+    except (RankloopError, TypeError, ValueError) as error:
+        policy, problem = build_policy(DEFAULT_POLICY), problem or f"its policy cannot be built: {error}"
+    window = settings.window
+    return {"settings": settings, "policy": policy, "verdict_window": window, "problem": problem}
 
 
-def read_part(kind: type[Part], data: Any) -> Part | None:
-    """How exposure is shared, or what is promised; None also if this process cannot read it."""
+def _read_known(data: Mapping[str, Any], kind: type[BaseRankerSettings]) -> tuple[BaseRankerSettings, str]:
+    """Read logged settings; of those that cannot be read as they are, what can be read field by field."""
     try:
-        return None if data is None else kind.from_json(data)
-    except (RankloopError, TypeError, ValueError, KeyError):
-        return None
+        return read_settings(kind, data), ""
+    except SettingError as error:
+        problem = f"its settings cannot be read: {error}"
+    known = kind()
+    for name, value in data.items():
+        with suppress(SettingError):
+            known = read_settings(kind, {**known.to_log(), name: value})
+    return known, problem

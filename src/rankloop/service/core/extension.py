@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from rankloop.errors import SettingError
 from rankloop.service.core.configuration import Configuration, States
 from rankloop.service.core.fold_part import FoldPart
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.core.ranker_settings import BaseRankerSettings, define_settings
+from rankloop.service.core.settings_record import Settings, read_settings
 from rankloop.service.core.view import View
 from rankloop.service.store import Decision, Impression, Store
 
@@ -57,6 +60,7 @@ class Extension:
     """
 
     name: ClassVar[str]  # of its folder, its settings, its state and its part
+    settings: ClassVar[type[Settings] | None] = None  # a field of the ranker's settings; None there: off
 
     def decide(self, state: Any, decision: Decision, before: Configuration) -> Any:
         """Return its decided state after one more decision; None at first."""
@@ -107,6 +111,12 @@ class Registry:
         """Return the extension of a name, if it is here."""
         return next((each for each in self.extensions if each.name == name), None)
 
+    @property
+    def settings_type(self) -> type[BaseRankerSettings]:
+        """The settings of a ranker, with a field for each extension that has some."""
+        kinds = ((each.name, each.settings) for each in self.extensions)
+        return define_settings(tuple((name, kind) for name, kind in kinds if kind is not None))
+
     def decide(self, states: States, decision: Decision, before: Configuration) -> States:
         """Return the state of each extension after one more decision."""
         return {each.name: each.decide(states.get(each.name), decision, before) for each in self.extensions}
@@ -115,3 +125,22 @@ class Registry:
         """Return the parts that extensions bring to a fold, as they begin."""
         parts = ((each.name, each.fold_part(configuration)) for each in self.extensions)
         return {name: part for name, part in parts if part is not None}
+
+
+def find_beginning(
+    name: str, kind: type[Settings], state: int | None, decision: Decision, before: Configuration
+) -> int | None:
+    """Return the entry that began what the settings of an extension ask for; None if they do not ask for it.
+
+    It begins anew when its settings change.
+    """
+    if decision.kind != "settings":
+        return state
+    data = decision.body["settings"].get(name)
+    try:
+        settings = None if data is None else read_settings(kind, data)
+    except SettingError:  # of another release: nothing is counted meanwhile
+        settings = None
+    if settings is None:
+        return None
+    return state if settings == before.settings.of(kind) else decision.seq

@@ -10,9 +10,10 @@ from typing import TypeAlias
 import numpy as np
 
 from rankloop.policies import Policy
+from rankloop.service.core.grades import Unrated
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.model import Model, asker_of, width_of
-from rankloop.service.core.ranker_settings import RankerSettings, Reading
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.store import Impression
 from rankloop.types import Feedback, FloatArray, Ranking, Signal
 
@@ -27,25 +28,29 @@ class Reaction:
 
     signal: Signal
     rewards: Mapping[int, float]  # by position; of clicks, 1 for each
-    reading: Reading = "implicit"
+    unrated: Unrated = "zero"
 
 
-def reaction(settings: RankerSettings, done: Mapping[int, Done], *, silence: bool = False) -> Reaction | None:
+def reaction(
+    settings: BaseRankerSettings, signal: Signal, done: Mapping[int, Done], *, silence: bool = False
+) -> Reaction | None:
     """What the policy is to learn of a list, from what was done at each position; `None`: nothing.
 
     Clicks need one of them, unless `silence` says something, too. A grade is one also if it is 0: a lone
     thumb down teaches.
 
-    >>> settings = RankerSettings()
-    >>> reaction(settings, {3: {"click": None}}).rewards, reaction(settings, {3: {"hover": 2.0}})
-    ({3: 1.0}, None)
+    >>> settings = BaseRankerSettings()
+    >>> reaction(settings, "clicks", {3: {"click": None}}).rewards
+    {3: 1.0}
+    >>> reaction(settings, "clicks", {3: {"hover": 2.0}})
     """
-    if settings.signal == "clicks":
+    if signal == "clicks":
         rewards = {position: 1.0 for position, each in done.items() if settings.clicked(each)}
     else:
         grade = settings.grade_scale.grade
         rewards = {position: found for position, each in done.items() if (found := grade(each)) is not None}
-    return Reaction(settings.signal, rewards, settings.reading) if rewards or silence else None
+    unrated: Unrated = "zero" if settings.grades is None else settings.grades.unrated
+    return Reaction(signal, rewards, unrated) if rewards or silence else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,10 +106,10 @@ def _gone(model: Model, impression: Impression, retired: Mapping[int, int]) -> l
 
 
 def _feedback(shown: Ranking, rewards: FloatArray, found: Reaction) -> Feedback:
-    """Clicks, or grades: read implicitly, what was surely looked at and not rated is a 0."""
+    """Clicks, or grades: what was surely looked at and not rated is a 0, or unknown."""
     rated = ~np.isnan(rewards)
     clicks = Feedback(shown, rated)
     if found.signal == "clicks":
         return clicks
-    known = np.arange(len(shown)) < clicks.n_examined if found.reading == "implicit" else rated
+    known = np.arange(len(shown)) < clicks.n_examined if found.unrated == "zero" else rated
     return Feedback(shown, np.where(rated, rewards, 0.0), known, "grades")

@@ -15,7 +15,7 @@ from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.fold_part import FoldPart, PartState
 from rankloop.service.core.learned_part import LearnedPart, Past
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Event, Logged, Snapshot, Store, Transaction
@@ -64,7 +64,7 @@ class Fold:
         self._targets = sorted(set(targets))
 
     @property
-    def settings(self) -> RankerSettings:
+    def settings(self) -> BaseRankerSettings:
         """The settings under which it learns, after the last entry."""
         return self.configuration.settings
 

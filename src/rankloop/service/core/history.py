@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
+from rankloop.policies import Policy
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.checkpoint import (
     checkpoint,
@@ -22,9 +23,9 @@ from rankloop.service.core.checkpoint import (
 from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.fold import BringsParts, EntriesDeleted, Fold, read_unfolded, save_unless_deleted
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.core.rebuild import RebuildSpec
-from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.core.settings_record import read_settings
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
@@ -157,7 +158,7 @@ class History:
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        settings: RankerSettings | None = None,
+        settings: BaseRankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
     ) -> Fold:
         """The fold of everything before an entry, without some events or features, or under other settings.
@@ -172,7 +173,7 @@ class History:
         until: int,
         *,
         without: frozenset[str] = frozenset(),
-        settings: RankerSettings | None = None,
+        settings: BaseRankerSettings | None = None,
         retired: frozenset[int] = frozenset(),
     ) -> RebuildSpec:
         """What the fold of everything before an entry depends on, beside the log.
@@ -183,11 +184,13 @@ class History:
         configuration = self.configuration(until - 1)
         gone = retired.union(configuration.schema.retired)
         known = sum(each not in gone for each in range(len(configuration.schema.names)))
+        policy = None if settings is None else build_policy(settings.policy, self.policy_kinds)
         return RebuildSpec(
             without=without.union(self.forgotten(until)),
             settings=settings,
             first_entry=self.base(),
-            width=0 if settings is None else first_width(settings, known),
+            policy=policy,
+            width=0 if policy is None else first_width(policy, known),
             retired=gone,
         )
 
@@ -294,18 +297,11 @@ class History:
         kept = self.store.read_decisions(self._ranker, kinds=("retain",))
         return int(kept[-1].body["base"]) if kept else 0
 
-    def settings(self, version: int) -> RankerSettings:
+    def settings(self, version: int) -> BaseRankerSettings:
         """The settings of a version."""
         decisions = self.store.read_decisions(self._ranker, kinds=("settings",))
         body = next(each.body for each in decisions if each.seq == version)
-        return RankerSettings.from_json(body["settings"], self.policy_kinds)
-
-    def fair(self, version: int) -> FairSettings | None:
-        """How exposure was shared by the settings of a version, whatever their policy is."""
-        decisions = self.store.read_decisions(self._ranker, kinds=("settings",))
-        body = next(each.body for each in decisions if each.seq == version)
-        fair = body["settings"].get("fair")
-        return None if fair is None else FairSettings.from_json(fair)
+        return read_settings(self.registry.settings_type, body["settings"])
 
     def trial(self, number: int) -> Trial:
         """A trial as it was begun."""
@@ -473,6 +469,6 @@ class History:
             )
 
 
-def first_width(settings: RankerSettings, features: int) -> int:
+def first_width(policy: Policy, features: int) -> int:
     """How many features a policy begins with that learns a log again: all, if it can take no more later."""
-    return features if settings.policy.widened(features + 1) is None else 0
+    return features if policy.widened(features + 1) is None else 0

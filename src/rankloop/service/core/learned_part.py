@@ -25,13 +25,14 @@ from rankloop.service.core.feedback import Reaction, lesson, reaction
 from rankloop.service.core.fold_part import FoldPart, PartState
 from rankloop.service.core.model import Model, width_of
 from rankloop.service.core.open_lists import OpenLists
-from rankloop.service.core.ranker_settings import LEARNS, RankerSettings
+from rankloop.service.core.ranker_settings import LEARNS, BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import Scale, scale_of
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.store import Decision, Event, Impression, Logged
 
 LOGGER = logging.getLogger("rankloop.service")
+MAX_OPEN = 100_000  # lists with clicks that wait for their window to close; more are closed early
 
 
 class HasParts(Protocol):
@@ -64,7 +65,7 @@ class Past(Protocol):
         until: int,
         *,
         without: frozenset[str],
-        settings: RankerSettings | None,
+        settings: BaseRankerSettings | None,
         retired: frozenset[int] = frozenset(),
     ) -> HasParts:
         """Return the fold of all before an entry, without some events or features, or by other settings."""
@@ -89,9 +90,9 @@ class LearnedPart:
     ) -> None:
         self.ranker, self.past, self.spec, self.models = ranker, past, spec, models
         self.position = self.version = 0
-        self.settings = configuration.settings
-        self.policy: Policy = self.settings.policy
-        self.scale: Scale = scale_of(self.settings.scaling)
+        self.signal = configuration.signal
+        self.policy: Policy = configuration.policy
+        self.scale: Scale = scale_of(configuration.settings.scaling)
         self.lists, self.width = 0, spec.width
         self.refused = 0  # lists that no policy could learn from
         self.problem = ""  # why the last of them was refused
@@ -106,7 +107,7 @@ class LearnedPart:
     @property
     def learns_from_skips(self) -> bool:
         """Whether lists that were not clicked teach, so that all lists are entries for it."""
-        return self.settings.signal == "clicks" and self.policy.learns_without_clicks
+        return self.signal == "clicks" and self.policy.learns_without_clicks
 
     @property
     def needs_lists(self) -> bool:
@@ -163,7 +164,7 @@ class LearnedPart:
         self._make_room(configuration, event.at)
 
     def _make_room(self, configuration: Configuration, now: float) -> None:
-        if len(self.open) > configuration.settings.max_open:
+        if len(self.open) > MAX_OPEN:
             early = self.open.closes_next > now  # what came late closes at once
             self._learn_due(configuration, until=self.open.closes_next, most=1)
             self.early += early
@@ -179,7 +180,7 @@ class LearnedPart:
     def _learn_list(self, query_id: str, configuration: Configuration) -> None:
         """Learn a list; it stays open if it cannot be read just now."""
         done = self.open.actions(query_id)
-        found = reaction(configuration.settings, done, silence=self.learns_from_skips)
+        found = reaction(configuration.settings, configuration.signal, done, silence=self.learns_from_skips)
         if found is None or configuration.mode not in LEARNS or self.idle:
             return
         try:
@@ -240,7 +241,7 @@ class LearnedPart:
             act(decision, before, after)
         if after.settings.window > before.settings.window:
             self.open.extend_windows(after.settings.window)
-        self.settings = after.settings
+        self.signal = after.signal
         self._learn_skips_from(decision.seq)
 
     def _learn_skips_from(self, seq: int) -> None:
@@ -251,30 +252,29 @@ class LearnedPart:
             self.skips_learned_since = seq
 
     def _change_settings(self, decision: Decision, before: Configuration, after: Configuration) -> None:
-        old, new, first = before.settings, after.settings, self.position == 0
-        given = self.spec.settings is not None
+        first, given = self.position == 0, self.spec.settings is not None
         if decision.body.get("relearn") and not (first or given or self.idle):
             without, retired = self.spec.without, self.spec.retired
-            other = self.past.again(decision.seq, without=without, settings=new, retired=retired)
+            other = self.past.again(decision.seq, without=without, settings=after.settings, retired=retired)
             self._take_over(other.learned)
-        elif first or not new.policy.continues(old.policy) or new.scaling != old.scaling:
+        elif first or not _continues(after, before):
             if not (given and self.lists == 0):  # a relearned model starts as wide as it will be
                 self.width = 0
-            self.policy, self.scale, self.lists = new.policy, scale_of(new.scaling), 0
+            self.policy, self.scale, self.lists = after.policy, scale_of(after.settings.scaling), 0
             self._changed = True
         else:
-            self.policy = new.policy.from_state(self.policy.state())  # other settings, same knowledge
-            self._changed |= write_name(new.policy) != write_name(old.policy)
+            self.policy = after.policy.from_state(self.policy.state())  # other settings, same knowledge
+            self._changed |= write_name(after.policy) != write_name(before.policy)
 
     def _roll_back(self, decision: Decision, _: Configuration, after: Configuration) -> None:
         if self.idle:
             return
         target, without, retired = int(decision.body["to"]), self.spec.without, self.spec.retired
         model = self.models.get(target) or self.past.model(target, without=without, retired=retired)
-        same = after.settings.policy.continues(model.policy) and retired == frozenset(model.retired)
+        same = after.policy.continues(model.policy) and retired == frozenset(model.retired)
         if not same:  # a rollback to it is refused today
             return
-        self.policy = after.settings.policy.from_state(model.policy.state())
+        self.policy = after.policy.from_state(model.policy.state())
         self.scale, self.lists, self.width = model.scale, model.lists, model.width
         self._changed = True
 
@@ -316,17 +316,22 @@ class LearnedPart:
 
         If it `relearns`, what was learned is learned again, and only the open lists are taken over.
         """
-        body, settings = state.body, at.settings
-        self.settings, self.version = settings, body["version"]
+        body, scaling = state.body, at.settings.scaling
+        self.signal, self.version = at.signal, body["version"]
         self.open, self.skips_learned_since = OpenLists.from_json(body["open"]), body["skips_learned_since"]
         if relearns:
-            self.policy, self.scale = settings.policy, scale_of(settings.scaling)
+            self.policy, self.scale = at.policy, scale_of(scaling)
         else:
             self.lists, self.width = body["lists"], body["width"]
             self.refused, self.problem, self.early = body["refused"], body["problem"], body["early"]
-            self.policy = settings.policy.from_state(_of("policy.", state))
-            self.scale = scale_of(settings.scaling, _of("scale.", state))
+            self.policy = at.policy.from_state(_of("policy.", state))
+            self.scale = scale_of(scaling, _of("scale.", state))
         self._learn_skips_from(self.position)
+
+
+def _continues(after: Configuration, before: Configuration) -> bool:
+    """Whether what was learned under one configuration holds under another."""
+    return after.policy.continues(before.policy) and after.settings.scaling == before.settings.scaling
 
 
 def _of(prefix: str, state: PartState) -> dict[str, Any]:

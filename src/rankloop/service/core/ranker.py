@@ -19,10 +19,10 @@ from rankloop.service.core.fold import EntriesDeleted, Fold, read_unfolded, save
 from rankloop.service.core.history import History, Passed
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import scale_of
-from rankloop.service.core.snapshot_timing import SnapshotPace
+from rankloop.service.core.snapshot_timing import SNAPSHOT_EVERY, SnapshotPace
 from rankloop.service.core.view import View
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
@@ -85,7 +85,7 @@ class Ranker:
         return self._view
 
     @property
-    def settings(self) -> RankerSettings:
+    def settings(self) -> BaseRankerSettings:
         """The settings in force."""
         return self._view.configuration.settings
 
@@ -355,9 +355,7 @@ class Ranker:
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
         late = self._pace.due()
-        if (
-            leap or late or self.fold.learned.versions_since_snapshot >= self.fold.settings.snapshot_every
-        ) and self.leads:
+        if (leap or late or self.fold.learned.versions_since_snapshot >= SNAPSHOT_EVERY) and self.leads:
             self.keep()
 
     def _keep_in_time(self, fold: Fold, began: int, spec: RebuildSpec) -> None:
@@ -381,6 +379,4 @@ class Ranker:
 
 def _unlearned(configuration: Configuration) -> Model:
     """What is there before anything was folded."""
-    return Model(
-        version=0, policy=configuration.settings.policy, scale=scale_of(configuration.settings.scaling)
-    )
+    return Model(version=0, policy=configuration.policy, scale=scale_of(configuration.settings.scaling))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rankloop.naming import write_name
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings, Mode
 from rankloop.service.core.settings_change import SettingsPreview
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ class RankerInfo:
     name: str
     policy: str  # by name
     mode: Mode
-    settings: RankerSettings
+    settings: BaseRankerSettings
     settings_version: int
     model_version: int
     features: tuple[str, ...]  # by column
@@ -33,7 +33,7 @@ class RankerInfo:
         configuration, model = ranker.view.configuration, ranker.view.model
         return cls(
             name=ranker.name,
-            policy=write_name(configuration.settings.policy),
+            policy=write_name(configuration.policy),
             mode=configuration.mode,
             settings=configuration.settings,
             settings_version=configuration.settings_version,
@@ -55,7 +55,7 @@ class Rankers:
     def create(
         self,
         ranker: str,
-        settings: RankerSettings | None = None,
+        settings: BaseRankerSettings | None = None,
         *,
         mode: Mode = "explore",
         by: str = "",
@@ -75,7 +75,7 @@ class Rankers:
     def configure(
         self,
         ranker: str,
-        settings: RankerSettings,
+        settings: BaseRankerSettings,
         *,
         version: int | None = None,
         by: str = "",
@@ -88,11 +88,11 @@ class Rankers:
         """
         return self._facade.configure(ranker, settings, version=version, by=by, reason=reason)
 
-    def preview(self, ranker: str, settings: RankerSettings, *, relearn: bool = False) -> SettingsPreview:
+    def preview(self, ranker: str, settings: BaseRankerSettings, *, relearn: bool = False) -> SettingsPreview:
         """Return what these settings would change, and what would be lost; changes nothing."""
         return self._facade.preview(ranker, settings, relearn=relearn)
 
-    def merge_settings(self, ranker: str, patch: Mapping[str, Any]) -> RankerSettings:
+    def merge_settings(self, ranker: str, patch: Mapping[str, Any]) -> BaseRankerSettings:
         """Return the settings in force with some of them changed, by a JSON merge patch; changes nothing."""
         return self._facade.patched(ranker, patch)
 

@@ -6,8 +6,9 @@ import hashlib
 import json
 from dataclasses import dataclass, replace
 
+from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +20,8 @@ class RebuildSpec:
     """
 
     without: frozenset[str] = frozenset()  # events, as if they had never been
-    settings: RankerSettings | None = None  # as if they had always held; None: those of the log
+    settings: BaseRankerSettings | None = None  # as if they had always held; None: those of the log
+    policy: Policy | None = None  # of these settings
     first_entry: int = 0  # at which the log begins
     width: int = 0  # features it begins with
     retired: frozenset[int] = frozenset()  # columns of features that it never sees
@@ -27,7 +29,7 @@ class RebuildSpec:
     @property
     def digest(self) -> str:
         """The same for the same fold."""
-        settings = None if self.settings is None else self.settings.to_json()
+        settings = None if self.settings is None else self.settings.to_log()
         said = json.dumps(
             [sorted(self.without), settings, self.first_entry, self.width, sorted(self.retired)],
             sort_keys=True,
@@ -40,4 +42,6 @@ class RebuildSpec:
         Settings that are given take the place of the log's; the window by which events got their verdicts
         stays the log's.
         """
-        return logged if self.settings is None else replace(logged, settings=self.settings, problem="")
+        if self.settings is None or self.policy is None:
+            return logged
+        return replace(logged, settings=self.settings, policy=self.policy, problem="")

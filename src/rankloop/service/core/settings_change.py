@@ -6,14 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from rankloop.errors import SettingError, suggest_name
 from rankloop.naming import write_name
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
+from rankloop.service.core.settings_fields import SettingField, fields_of
 from rankloop.service.service_errors import ConflictError
 from rankloop.service.store import COUNTED, Store
+
+NOTHING: Mapping[str, SettingField] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,10 @@ class Unconfirmed(ConflictError):
         self.preview = preview
 
 
-def merged(before: Any, patch: Any) -> Any:
-    """A JSON merge patch (RFC 7396): null removes a member, objects are merged, all else takes its place.
+def merged(before: Any, patch: Any, fields: Mapping[str, SettingField] = NOTHING, path: str = "") -> Any:
+    """A JSON merge patch (RFC 7396): objects are merged, null removes a member, all else takes its place.
+
+    But null stays where a setting of these `fields` may be null, and where there is no such setting.
 
     >>> merged({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"c": 4}, "e": 5})
     {'b': {'c': 4, 'd': 3}, 'e': 5}
@@ -61,43 +66,47 @@ def merged(before: Any, patch: Any) -> Any:
         return patch
     found = dict(before) if isinstance(before, Mapping) else {}
     for name, value in patch.items():
-        if value is None:
+        if value is None and not _keeps_null(fields, path, name):
             found.pop(name, None)
         else:
-            found[name] = merged(found.get(name), value)
+            found[name] = merged(found.get(name), value, fields, f"{path}{name}.")
     return found
 
 
+def _keeps_null(fields: Mapping[str, SettingField], path: str, name: str) -> bool:
+    """Whether null is what a patch says of a member: it is off, or no setting at all."""
+    record, field = fields.get(path.rstrip(".")), fields.get(f"{path}{name}")
+    if not fields or (record is not None and record.is_map):
+        return False
+    return field is None or field.takes_null
+
+
 def patched(ranker: Ranker, patch: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a ranker with some of them changed; null brings the default back.
+    """The settings of a ranker with some of them changed; null brings the default back, or switches off.
 
     A policy is one text: settings that it does not give have their defaults.
     """
-    before = ranker.settings.to_json()
-    for name in patch:
-        if name not in before:
-            raise SettingError(f"a ranker has no setting {name!r}: {suggest_name(str(name), before)}")
-    return dict(merged(before, patch))
+    settings = ranker.settings
+    fields = {each.name: each for each in fields_of(type(settings))}
+    return dict(merged(settings.to_json(), patch, fields))
 
 
 def preview(
-    ranker: Ranker, store: Store, settings: RankerSettings, *, relearn: bool = False
+    ranker: Ranker, store: Store, settings: BaseRankerSettings, *, relearn: bool = False
 ) -> SettingsPreview:
     """What these settings would change, and what would be lost by them."""
     configuration, model = ranker.view.configuration, ranker.view.model
     before, after = configuration.settings.to_json(), settings.to_json()
-    names = {"policy": write_name(configuration.settings.policy)}, {"policy": write_name(settings.policy)}
-    changes = tuple(_changes("", before | names[0], after | names[1]))
+    wanted = build_policy(settings.policy, ranker.history.policy_kinds)
+    policies = write_name(configuration.policy), write_name(wanted)
+    changes = tuple(_changes("", before | {"policy": policies[0]}, after | {"policy": policies[1]}))
     policy = before["policy"] != after["policy"]
-    understood = (
-        settings.policy.continues(configuration.settings.policy)
-        and settings.scaling == configuration.settings.scaling
-    )
+    understood = wanted.continues(configuration.policy) and settings.scaling == configuration.settings.scaling
     lost = model.lists if not understood and not relearn else 0
     always = {"since": float("-inf"), "until": float("inf")}
     tally = store.statistics.count_events(ranker.name, **always).verdicts if lost else {}
     events = sum(tally.get(verdict, 0) for verdict in COUNTED)
-    sentences = _sentences(ranker, changes, policy, understood, relearn, lost, settings)
+    sentences = _sentences(ranker, changes, policies if policy else None, understood, relearn, lost)
     return SettingsPreview(
         ranker=ranker.name,
         version=configuration.settings_version,
@@ -130,18 +139,15 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[ChangedField]:
 def _sentences(
     ranker: Ranker,
     changes: tuple[ChangedField, ...],
-    policy: bool,
+    policies: tuple[str, str] | None,
     understood: bool,
     relearn: bool,
     lost: int,
-    settings: RankerSettings,
 ) -> Iterator[str]:
-    configuration = ranker.view.configuration
     if not changes and not relearn:
         yield "Nothing would change."
-    if policy:
-        names = write_name(configuration.settings.policy), write_name(settings.policy)
-        yield f"The policy would change from {names[0]} to {names[1]}."
+    if policies is not None:
+        yield f"The policy would change from {policies[0]} to {policies[1]}."
     if relearn:
         yield "The log would be learned again as if these settings had always held."
         if base := ranker.history.base():

@@ -29,6 +29,7 @@ class SettingField:
     group: str = ""  # what it stands with on a page
     takes_null: bool = False
     is_number: bool = False
+    is_map: bool = False  # or a list
     is_record: bool = False  # its own fields follow it
 
     @property
@@ -66,6 +67,7 @@ def _list_fields(kind: type[Settings], prefix: str) -> Iterator[SettingField]:
             choices=_order(list_choices(types), words.get("values", {})),
             takes_null=any(isinstance(info, inspect.NoneType) for info in types),
             is_number=any(isinstance(info, inspect.IntType | inspect.FloatType) for info in types),
+            is_map=any(isinstance(info, inspect.DictType | inspect.VarTupleType) for info in types),
             is_record=bool(records),
             **words,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from math import isfinite
 from typing import Any, TypeVar, get_type_hints
@@ -10,8 +10,9 @@ from typing import Any, TypeVar, get_type_hints
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from rankloop.errors import SettingError
+from rankloop.errors import RequestError, SettingError
 from rankloop.service.core.data_errors import explain_error
+from rankloop.short_text import check_text
 
 S = TypeVar("S", bound="Settings")
 
@@ -73,6 +74,15 @@ def describe(
     return Meta(
         title=title, description=description, extra={"unit": unit, "group": group, "values": values or {}}
     )
+
+
+def check_names(field: str, names: Iterable[str], noun: str = "an action") -> None:
+    """Refuse names in a field that no store can keep."""
+    for name in names:
+        try:
+            check_text(noun, name)
+        except RequestError as error:
+            raise SettingError(f"{field}: {error}") from error
 
 
 def _convert(name: str, value: Any, hint: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+SNAPSHOT_EVERY = 200  # versions, at the latest
 LONGEST = 2.0  # seconds of folding after which a snapshot is due
 DEAREST = 0.05  # share of the time that snapshots may take
 

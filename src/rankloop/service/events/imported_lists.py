@@ -40,7 +40,7 @@ def import_lists(
     settings, mode = ranker.settings, ranker.view.configuration.mode
     if mode not in LEARNS:
         raise RequestError(f"ranker {ranker.name!r} is {mode} and learns nothing: set another mode first")
-    if settings.fair is not None:
+    if settings.extension("fair") is not None:
         raise RequestError(
             f"ranker {ranker.name!r} shares exposure, and lists of the past would count: use another ranker"
         )

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.deleted_lists import DELETE, lies_under
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.events.list_lookup_retry import ListNotWrittenYet
 from rankloop.service.events.unmatched_events import UnmatchedEventBudget
 from rankloop.service.events.user_event import Receipt, UserEvent
@@ -78,21 +78,18 @@ class Judge:
         other = query_id != event.query_id or (source and event.source and source != event.source)
         return SQUATTED if other else "an event of this id was recorded before"
 
-    def _too_much(self, event: UserEvent, shown: Shown, settings: RankerSettings) -> str:
+    def _too_much(self, event: UserEvent, shown: Shown, settings: BaseRankerSettings) -> str:
         """Why a source may not teach this; empty if it may. What it has done with a list, it may do again."""
         key, mine = (shown.ranker, event.source), (shown.seq, event.object_id)
+        limit = settings.client_limit
         if key not in self._done:
-            since = self._now - settings.source_window
+            since = self._now - limit.seconds
             self._done[key] = set(self._transaction.read_contributions(*key, since=since))
         done = self._done[key]
         lists, times = {seq for seq, _ in done}, sum(name == event.object_id for _, name in done)
-        if mine not in done and settings.source_repeats is not None and times >= settings.source_repeats:
+        if mine not in done and limit.repeats is not None and times >= limit.repeats:
             return f"it counts {times} times already that this address or client chose {event.object_id!r}"
-        if (
-            shown.seq not in lists
-            and settings.source_lists is not None
-            and len(lists) >= settings.source_lists
-        ):
+        if shown.seq not in lists and limit.lists is not None and len(lists) >= limit.lists:
             return f"{len(lists)} lists of this address or client count already"
         done.add(mine)
         return ""

@@ -7,15 +7,17 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+from msgspec import structs
 
 from rankloop.errors import RequestError, SettingError
 from rankloop.naming import write_name
 from rankloop.policies import CallerOrderPolicy, OrderScorerPolicy, Policy, ScorerPolicy
 from rankloop.scorers import MLP, Linear
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
 from rankloop.service.core.model import Model, callers_order, fitted
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.scaling import FARTHEST, Running
 from rankloop.service.export import NotPortable, PortableModel, ScoredList
 from rankloop.service.export.check import TOLERANCE
@@ -27,17 +29,18 @@ LISTS, CELLS = 50, 200_000  # of the log, to check a copy on
 MADE_UP, ROWS = 10, 8  # lists with extreme and missing features, and candidates of each
 
 
-def by_document(settings: RankerSettings) -> RankerSettings:
-    """The rules under which a candidate's score depends on nothing but its own features."""
-    policy = settings.policy
+def by_document(settings: BaseRankerSettings, policy: Policy) -> BaseRankerSettings:
+    """The settings under which a candidate's score depends on nothing but its own features."""
     if isinstance(policy, CallerOrderPolicy) and policy.layout.extra:
         policy = replace(policy, caller_order=0)
-    return replace(settings, scaling="running", policy=policy)
+    return structs.replace(settings.with_policy(policy), scaling="running")
 
 
-def relearned(settings: RankerSettings, model: Model, learn: Callable[[RankerSettings], Model]) -> Model:
+def relearned(
+    configuration: Configuration, model: Model, learn: Callable[[BaseRankerSettings], Model]
+) -> Model:
     """What the log of a model teaches by document, if it teaches anything."""
-    again = learn(by_document(settings))
+    again = learn(by_document(configuration.settings, configuration.policy))
     if model.lists and not again.lists:
         raise NotPortable(
             f"none of the {model.lists:,} lists that {type(model.policy).__name__} drew can teach it "
@@ -55,13 +58,17 @@ def past_model(history: History, version: int) -> Model:
 
 
 def portable(
-    ranker: Ranker, store: Store, *, version: int | None, relearn: Callable[[RankerSettings], Model] | None
+    ranker: Ranker,
+    store: Store,
+    *,
+    version: int | None,
+    relearn: Callable[[BaseRankerSettings], Model] | None,
 ) -> PortableModel:
     """What a ranker computes now or at a version, or with `relearn` what its log teaches by document."""
     if relearn and version is not None:
         raise SettingError("what the log teaches by document is learned now: leave out the version")
     model = ranker.view.model if version is None else past_model(ranker.history, version)
-    model = relearned(ranker.settings, model, relearn) if relearn else model
+    model = relearned(ranker.view.configuration, model, relearn) if relearn else model
     return written_out(model, ranker.view.configuration.schema.names, store, ranker.name)
 
 

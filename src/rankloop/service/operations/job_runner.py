@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankloop.errors import RequestError
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.operations.jobs import (
     Interrupted,
@@ -184,7 +184,7 @@ class Jobs:
     def relearn(
         self,
         ranker: str,
-        settings: RankerSettings,
+        settings: BaseRankerSettings,
         *,
         version: int | None = None,
         key: str = "",

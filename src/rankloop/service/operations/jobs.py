@@ -20,8 +20,9 @@ from rankloop.service.core.history import END, History, first_width
 from rankloop.service.core.job_record import JobKind, LongJob, digest_of
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
+from rankloop.service.core.settings_record import read_settings
 from rankloop.service.operations.rebuild_requests import check_columns
 from rankloop.service.operations.rollback import check_events
 from rankloop.service.service_errors import ConflictError, HistoryError
@@ -150,14 +151,14 @@ def ask(
 
 def ask_to_relearn(
     ranker: Ranker,
-    settings: RankerSettings,
+    settings: BaseRankerSettings,
     version: int | None,
     *,
     key: str = "",
     said: Mapping[str, str] = NOTHING,
 ) -> int:
     """Ask for the log to be learned again under other settings, which are then in force; the job's number."""
-    body, check = {"settings": settings.to_json()}, partial(check_version, version)
+    body, check = {"settings": settings.to_log()}, partial(check_version, version)
     return ask(ranker, "relearn", body, key=key, said=said, check=check)
 
 
@@ -195,11 +196,11 @@ def end(ranker: Ranker, number: int, state: Literal["cancelled", "failed"], said
 
 
 def changed_settings(
-    settings: RankerSettings, said: Mapping[str, str], version: int | None, configuration: Configuration
+    settings: BaseRankerSettings, said: Mapping[str, str], version: int | None, configuration: Configuration
 ) -> tuple[str, Mapping[str, Any]]:
     """The decision that puts settings into force; not while a job is about to put others."""
     check_version(version, configuration)
-    return "settings", {"settings": settings.to_json(), "relearn": False, **said}
+    return "settings", {"settings": settings.to_log(), "relearn": False, **said}
 
 
 def check_version(version: int | None, configuration: Configuration) -> None:
@@ -266,7 +267,7 @@ def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, bod
         check_columns(ranker, ranker.view.configuration, body["columns"])
     ids, retired = frozenset(body.get("events", ())), frozenset(body.get("columns", ()))
     said = body.get("settings")
-    settings = None if said is None else RankerSettings.from_json(said, history.policy_kinds)
+    settings = None if said is None else read_settings(history.registry.settings_type, said)
     effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
     while not decided:
         spec = history.spec(END, without=ranker.fold.spec.without | ids, settings=settings, retired=retired)
@@ -363,7 +364,7 @@ def _same_width(spec: RebuildSpec, configuration: Configuration) -> bool:
     """Whether a refold would begin as wide as it did: features may have come meanwhile, or been retired."""
     gone = spec.retired | configuration.schema.retired.keys()
     same = (
-        spec.settings is None
-        or first_width(spec.settings, len(configuration.schema.names) - len(gone)) == spec.width
+        spec.policy is None
+        or first_width(spec.policy, len(configuration.schema.names) - len(gone)) == spec.width
     )
     return same and gone == spec.retired

@@ -91,7 +91,7 @@ def trial_of(form: FormMultiDict) -> TrialSettings:
         kind="interleave" if form.get("kind") == "interleave" else "holdout",
         share=_number(form, "share", 10.0) / 100,
         action=action,
-        highest=_number(form, "highest", 0.0) if action else 0.0,
+        max_value=_number(form, "max_value") if action else None,
     )
 
 

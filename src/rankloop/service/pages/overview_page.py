@@ -116,7 +116,7 @@ def _line(service: ServiceFacade, name: str, minutes: int) -> tuple[Steering, In
 
 def _account(service: ServiceFacade, name: str) -> AccountBars | None:
     """Who is ahead, of a ranker that shares exposure: those who are farthest off first."""
-    fair = service.settings(name).fair
+    fair = service.settings(name).extension("fair")
     if fair is None:
         return None
     ahead = {group: off / MILLIONTHS for group, off in service.account(name).items()}

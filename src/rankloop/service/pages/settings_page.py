@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal
@@ -14,21 +14,32 @@ from litestar.params import FromQuery, QueryParameter
 from litestar.response import Redirect
 
 from rankloop.errors import RequestError
-from rankloop.service import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
+from rankloop.service.core.settings_fields import SettingField, fields_of
+from rankloop.service.core.settings_record import Settings
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.pages.ranker_status import first_ranker
-from rankloop.service.pages.settings_words import CHOICES, GROUPS, WORDS
 from rankloop.service.pages.shell import InjectedPages
 from rankloop.service.pages.sign_in import AnyRequest, own_site, signed_form
 from rankloop.service.service_facade import ServiceFacade
 
 LONGEST = 20_000  # characters of a field
+ORDER = (  # of the groups; those of other extensions follow
+    "What counts as a click",
+    "How far results may move",
+    "Click promise",
+    "Fair exposure",
+    "Who may teach",
+    "Ranking method",
+    "Limits",
+)
+SWITCH = ("off", "on")
 DONE = {
     "changed": "The settings are changed, and in force. The undo is among the decisions.",
     "under way": "The log is being learned again: the settings are in force when that is done.",
 }
-Kind = Literal["number", "choice", "json"]
+Kind = Literal["number", "choice", "text", "json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ async def settings(
         section="/settings",
         ranker=name,
         seen=configuration.settings_version,
-        groups=list(grouped(configuration.settings.to_json())),
+        groups=grouped(configuration.settings),
         done=DONE.get(done, ""),
     )
 
@@ -72,10 +83,9 @@ async def preview(request: AnyRequest, pages: InjectedPages, context: InjectedCo
     """What the form would change, and what would be lost; changes nothing."""
     form, _ = await signed_form(request, pages.sessions)
     service, name = context.service, str(form.get("ranker", ""))
-    before = service.settings(name).to_json()
-    changes = changed_in(form, before)
+    changes = changed_in(form, service.settings(name))
     relearn = bool(form.get("relearn"))
-    rules = _with(service, name, changes)
+    rules = service.patched(name, changes)
     seen = await context.ask(partial(service.preview, name, rules, relearn=relearn))
     return pages.show(
         request,
@@ -93,7 +103,10 @@ async def change(request: AnyRequest, pages: InjectedPages, context: InjectedCon
     """Put it into force, as it was seen: refused if other settings are in force by now."""
     form, key = await signed_form(request, pages.sessions)
     service, name = context.service, str(form.get("ranker", ""))
-    rules = _with(service, name, _parsed("changes", str(form.get("changes", ""))))
+    changes = _parsed("changes", str(form.get("changes", "")))
+    if not isinstance(changes, dict):
+        raise RequestError(f"expected changes by the names of settings, found {str(changes)[:50]!r}")
+    rules = service.patched(name, changes)
     relearn, why = bool(form.get("relearn")), str(form.get("reason", "")).strip()
     if not why:
         raise RequestError("a change of settings needs a reason: it stays beside the decision")
@@ -108,31 +121,52 @@ async def change(request: AnyRequest, pages: InjectedPages, context: InjectedCon
     return Redirect("/settings", status_code=303, query_params={"ranker": name, "done": done})
 
 
-def grouped(values: Mapping[str, Any]) -> Iterator[tuple[str, list[Field]]]:
-    """The settings as fields, by what they are about."""
-    for title, names in GROUPS.items():
-        yield title, [_field(name, values[name]) for name in names if name in values]
-    known = {name for names in GROUPS.values() for name in names}
-    if more := [_field(name, value) for name, value in values.items() if name not in known]:
-        yield "More", more
+def grouped(settings: Settings) -> list[tuple[str, list[Field]]]:
+    """The settings as fields, by what they are about; the fields of a record stand below its own."""
+    values, found = flattened(settings), dict[str, list[Field]]({title: [] for title in ORDER})
+    group = ""
+    for each in fields_of(type(settings)):
+        group = each.group or group  # of its record
+        if not each.is_record or each.takes_null:
+            found.setdefault(group, []).append(_field(each, values[each.name]))
+    return [(title, fields) for title, fields in found.items() if fields]
 
 
-def changed_in(form: FormMultiDict | Mapping[str, str], before: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a form has otherwise than they are in force.
+def flattened(settings: Settings) -> dict[str, Any]:
+    """The values of settings by the names of their fields; a record that is off has its defaults."""
+    data, found = settings.to_json(), dict[str, Any]()
+    for each in fields_of(type(settings)):
+        *path, name = each.name.split(".")
+        record: Any = data
+        for part in path:
+            record = record.get(part) or {}
+        value = record.get(name, each.default)
+        found[each.name] = value is not None if each.is_record else value
+    return found
 
-    >>> changed_in({"window": "60", "learn_late": "no"}, {"window": 600.0, "learn_late": False})
-    {'window': 60.0}
+
+def changed_in(form: FormMultiDict | Mapping[str, str], settings: Settings) -> dict[str, Any]:
+    """The settings that a form has otherwise than they are in force, as a merge patch.
+
+    >>> settings = BaseRankerSettings()
+    >>> changed_in({"window": "60", "learn_late": "off", "client_limit.lists": ""}, settings)
+    {'window': 60.0, 'client_limit': {'lists': None}}
     """
-    found = {}
-    for name, value in before.items():
-        text = form.get(name)
-        if text is None or not isinstance(text, str) or text == text_of(value):
-            continue
+    values, found = flattened(settings), dict[str, Any]()
+    for each in fields_of(type(settings)):
+        text = form.get(each.name)
+        *path, name = each.name.split(".")
+        if not isinstance(text, str) or any(form.get(part) == "off" for part in path):
+            continue  # it is not in the form, or its record is switched off
         if len(text) > LONGEST:
-            raise RequestError(f"{name}: at most {LONGEST} characters, found {len(text)}")
-        after = read(name, text.strip(), value)
-        if after != value:
-            found[name] = after
+            raise RequestError(f"{each.name}: at most {LONGEST} characters, found {len(text)}")
+        after = read(each, text.strip())
+        if text == text_of(values[each.name]) or after == values[each.name]:
+            continue
+        target = found
+        for part in path:
+            target = target.setdefault(part, {})
+        target[name] = ({} if after else None) if each.is_record else _patch(values[each.name], after)
     return found
 
 
@@ -140,40 +174,54 @@ def text_of(value: Any) -> str:
     """A setting as the text of its field.
 
     >>> text_of(None), text_of(True), text_of(600.0), text_of({"click": 1})
-    ('', 'yes', '600', '{"click": 1}')
+    ('', 'on', '600', '{"click": 1}')
     """
     if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
+        return {None: "", True: "on", False: "off"}[value]
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def read(name: str, text: str, former: Any) -> Any:
+def read(field: SettingField, text: str) -> Any:
     """A setting from the text of its field: what it can be is checked where settings are made."""
-    if name in CHOICES and CHOICES[name] == ("no", "yes"):
-        return text == "yes"
-    if name in CHOICES:
-        return text
+    kind = _kind(field)
+    if kind == "choice":
+        return text == "on" if _is_switch(field) else text
     if not text:
         return None
-    if name == "policy":
+    if kind == "text" or text in field.choices:
         return text
-    found = _parsed(name, text)
-    return float(found) if isinstance(former, float) and type(found) is int else found
+    found = _parsed(field.name, text)
+    return float(found) if isinstance(field.default, float) and type(found) is int else found
 
 
-def _field(name: str, value: Any) -> Field:
-    label, words = WORDS.get(name, (name, ""))
-    plain = value is None or isinstance(value, int | float)
-    kind: Kind = "choice" if name in CHOICES else "number" if plain and name not in JSON else "json"
-    text = text_of(value)
-    if kind == "json" and name != "policy" and value is not None:
-        text = json.dumps(value, indent=1) if len(text) > 60 else text
-    return Field(name, label, words, kind, text, CHOICES.get(name, ()))
+def _patch(before: Any, after: Any) -> Any:
+    """What makes a map another one: members that it has no more are null."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return after | {name: None for name in before if name not in after}
+    return after
 
 
-JSON = ("policy", "actions", "grades", "fair", "promise")
+def _field(field: SettingField, value: Any) -> Field:
+    kind, text = _kind(field), text_of(value)
+    if kind == "json" and not isinstance(value, str) and value is not None and len(text) > 60:
+        text = json.dumps(value, indent=1)
+    label = f"{field.title} ({field.unit})" if field.unit else field.title
+    choices = SWITCH if _is_switch(field) else field.choices
+    return Field(field.name, label, field.effect, kind, text, choices)
+
+
+def _kind(field: SettingField) -> Kind:
+    if _is_switch(field) or (field.choices and not field.is_map):
+        return "choice"
+    if field.is_number and not field.is_map:
+        return "number"
+    return "text" if isinstance(field.default, str) and not field.is_map else "json"
+
+
+def _is_switch(field: SettingField) -> bool:
+    return isinstance(field.default, bool) or field.is_record
 
 
 def _parsed(name: str, text: str) -> Any:
@@ -183,14 +231,8 @@ def _parsed(name: str, text: str) -> Any:
         raise RequestError(f"{name}: expected a number or JSON, found {text[:50]!r}") from error
 
 
-def _with(service: ServiceFacade, ranker: str, changes: Any) -> RankerSettings:
-    if not isinstance(changes, dict):
-        raise RequestError(f"expected changes by the names of settings, found {str(changes)[:50]!r}")
-    return service.settings_from({**service.settings(ranker).to_json(), **changes})
-
-
 def _confirmed(
-    service: ServiceFacade, ranker: str, rules: RankerSettings, relearn: bool, confirm: str
+    service: ServiceFacade, ranker: str, rules: BaseRankerSettings, relearn: bool, confirm: str
 ) -> SettingsPreview:
     seen = service.preview(ranker, rules, relearn=relearn)
     check_confirmed(seen, confirm)

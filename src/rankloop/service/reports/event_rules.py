@@ -32,8 +32,8 @@ def about_sources(found: SourceTally, counts: Mapping[str, int]) -> Iterator[Fin
             level="warning",
             sentence=f"{held} events were held back, because their address or client has taught by enough "
             "lists" + (f": {worst[2]} of the {worst[1]} of {worst[0]!r}; {whose}" if worst[2] else ""),
-            cause="One address or client may teach by so many lists a day (`source_lists`): more is a robot, "
-            "or a proxy that stands in front of all your visitors.",
+            cause="One address or client may teach by so many lists a day (`client_limit.lists`): more is a "
+            "robot, or a proxy that stands in front of all your visitors.",
             fix=proxy,
         )
     if found.burst[1] > BURST:

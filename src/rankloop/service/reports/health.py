@@ -9,6 +9,7 @@ from typing import Self
 
 from rankloop.naming import write_name
 from rankloop.service.core.finding import Finding, Level, settings_command
+from rankloop.service.core.learned_part import MAX_OPEN
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.extensions.promise.report import PromiseReport, promise_report
 
@@ -114,9 +115,9 @@ class RankerHealth:
                 "closed-early",
                 "warning",
                 f"closed {self.early} lists before their window, so that later clicks are not learned with "
-                "them: more were open than max_open; raise it to what is shown within a window",
-                "More lists are shown within the window than may wait for their clicks.",
-                settings_command('{"max_open": 1000000}', name),
+                f"them: more than {MAX_OPEN:,} clicked lists were open at once",
+                f"More than {MAX_OPEN:,} clicked lists were open at once.",
+                settings_command('{"window": <half of it>}', name),
             )
 
 

@@ -22,9 +22,10 @@ from rankloop.evaluation import (
 from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.history import History
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.extensions.trial.arm_b import renamed
 from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.store import Impression, Store
@@ -121,8 +122,12 @@ def what_if(
 def _target(ranker: Ranker, target: Policy | Ranker, until: int) -> Target:
     if isinstance(target, Ranker):
         return Target(f"ranker {target.name}", target.view.model, target.view.configuration)
-    rules = ranker.settings.with_policy(target)
-    return Target(write_name(target), ranker.history.again(until, settings=rules).model.apart())
+    history, name = ranker.history, type(target).__name__
+    if history.policy_kinds.get(name) is not type(target):  # one's own, which the service was not given
+        kinds = {**history.policy_kinds, name: type(target)}
+        history = History(ranker.name, history.store, history.registry, kinds)
+    wanted = ranker.settings.with_policy(target)
+    return Target(write_name(target), history.again(until, settings=wanted).model.apart())
 
 
 def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
@@ -142,7 +147,7 @@ def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
     return Judged(found, left_out)
 
 
-def clicked(store: Store, ranker: str, rules: RankerSettings) -> dict[str, set[int]]:
+def clicked(store: Store, ranker: str, rules: BaseRankerSettings) -> dict[str, set[int]]:
     """By list, the positions that were clicked, from 1."""
     done: dict[tuple[str, int], set[str]] = {}
     for event in store.read_events(ranker):
@@ -195,12 +200,9 @@ def _unusable(shown: Impression, closed: float, unguarded: frozenset[int], depth
 
 def unguarded_versions(store: Store, ranker: str) -> frozenset[int]:
     """The versions of settings without guardrails, whatever their policy is."""
-    versions = {
-        each.seq: dict(each.body["settings"]) for each in store.read_decisions(ranker, kinds=("settings",))
-    }
-    for body in versions.values():
-        body.pop("policy", None)
-    return frozenset(seq for seq, body in versions.items() if RankerSettings.from_json(body, {}).unguarded)
+    decisions = store.read_decisions(ranker, kinds=("settings",))
+    guards = {each.seq: each.body["settings"].get("guardrails") or {} for each in decisions}
+    return frozenset(seq for seq, guard in guards.items() if guard.get("max_displacement") is None)
 
 
 def _nothing(ranker: str, judged: Judged) -> str:

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.finding import Finding, Level, gravest_first, settings_command
-from rankloop.service.core.ranker_settings import RankerSettings
 from rankloop.service.extensions.fair.report import findings as exposure_findings
 from rankloop.service.extensions.fair.report import tally_exposure
 from rankloop.service.reports.deletion_rules import about_deletions
@@ -48,11 +48,16 @@ class Diagnosis:
 
 
 def doctor(
-    store: Store, *, since: float, until: float, rules: Mapping[str, RankerSettings] | None = None
+    store: Store,
+    *,
+    since: float,
+    until: float,
+    configurations: Mapping[str, Configuration] | None = None,
 ) -> Diagnosis:
     """Whether the clicks of all rankers arrive, and what is wrong with them if not.
 
-    With the rankers' `rules`, also what grades users gave, and whether exposure is shared as it should be.
+    With the rankers' `configurations`, also what grades users gave, and whether exposure is shared as it
+    should be.
     """
     tally = store.statistics.count_events(None, since=since, until=until)
     counts = tally.verdicts
@@ -63,25 +68,27 @@ def doctor(
     lists = 0
     if not counts.get("accepted"):  # otherwise nobody asks how many there were
         lists = sum(overview(store, each, since=since, until=until).lists for each in store.list_rankers())
-    given = dict(sorted((rules or {}).items()))
+    given = dict(sorted((configurations or {}).items()))
     found = [
         *about_deletions(store, until=until),
         *about_sources(sources, counts),
         *about_events(tally, joined, lists),
     ]
     if counts.get("ignored", 0):
-        found += about_actions(store, given)
+        found += about_actions(store, {name: each.settings for name, each in given.items()})
     found += [each for ranker in given for each in about_visits(store, ranker, since=since)]
     rated = tuple(
         ratings(store, ranker, each, since=since, until=until)
         for ranker, each in given.items()
-        if each.grades
+        if each.settings.grades
     )
     found += [finding for each in rated for finding in _about_grades(each)]
     for ranker, each in given.items():
-        if each.fair is not None:
+        if each.settings.extension("fair") is not None:
             total = tally_exposure(store, ranker, since=since, until=until)
-            found += [_about_exposure(ranker, sentence) for sentence in exposure_findings(each, total)]
+            found += [
+                _about_exposure(ranker, sentence) for sentence in exposure_findings(each.settings, total)
+            ]
     last = tuple(store.read_events(None, newest=LAST))
     return with_causes(Diagnosis(tally, rate, (), last, rated, sources), found)
 
@@ -92,14 +99,16 @@ def with_causes(diagnosis: Diagnosis, found: Iterable[Finding]) -> Diagnosis:
     return replace(diagnosis, causes=causes, findings=tuple(each.sentence for each in causes))
 
 
-def ratings(store: Store, ranker: str, rules: RankerSettings, *, since: float, until: float) -> Ratings:
+def ratings(
+    store: Store, ranker: str, configuration: Configuration, *, since: float, until: float
+) -> Ratings:
     """How the lists that a ranker showed in a stretch of time were graded."""
-    scale = rules.grade_scale
+    scale = configuration.settings.grade_scale
     found = store.grades(ranker, since=since, until=until, scale=scale)
     grades = [scale.highest * step / scale.steps for step in range(scale.steps + 1)]
     return Ratings(
         ranker=ranker,
-        taught=rules.signal == "grades",
+        taught=configuration.signal == "grades",
         lists=found.lists,
         rated=found.rated,
         rate=found.rated / found.lists if found.lists else None,
@@ -153,8 +162,8 @@ def _about_grades(found: Ratings) -> Iterator[Finding]:
             "grades-cut",
             "hint",
             f"{found.capped} of {found.results} grades {whose} were cut to the highest one: weigh less",
-            "The weights of `grades` add up to more than `highest_grade`, so that most results look alike.",
-            settings_command('{"highest_grade": 5}', found.ranker),
+            "The weights add up to more than `grades.highest`.",
+            settings_command('{"grades": {"highest": 5}}', found.ranker),
         ),
     ]
     for wrong, code, level, sentence, cause, fix in checks:

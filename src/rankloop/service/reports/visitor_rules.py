@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from rankloop.service.core.finding import Finding, settings_command
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.store import ListFilter, ListSummary, Store
 
 LATELY = 2000  # lists, and events, that are looked at one by one
@@ -64,7 +64,7 @@ def _never_clicking(ranker: str, lists: Sequence[ListSummary]) -> Iterator[Findi
         )
 
 
-def about_actions(store: Store, rules: Mapping[str, RankerSettings]) -> Iterator[Finding]:
+def about_actions(store: Store, rules: Mapping[str, BaseRankerSettings]) -> Iterator[Finding]:
     """Actions that are sent, and to which the settings of their ranker give no weight."""
     found = Counter(
         (each.ranker, each.action)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import GuardrailSettings, RankerSettings, UserEvent
 from rankloop.service.core.feedback import Reaction, lesson
 from rankloop.service.core.lists.placement import (
     bound_displacement,
@@ -150,7 +150,7 @@ def test_a_pin_below_the_list_is_not_shown(store: Store) -> None:
 @pytest.mark.parametrize("mode", ["explore", "exploit", "frozen"])
 def test_displacement_is_bounded_in_every_mode_that_ranks(store: Store, mode: str) -> None:
     clock = Clock()
-    service = shop(store, clock, max_displacement=2)
+    service = shop(store, clock, guardrails=GuardrailSettings(max_displacement=2))
     live(service, clock, rounds=30)
     service.set_mode("shop", mode)  # type: ignore[arg-type]
     for seed in range(10):
@@ -161,7 +161,7 @@ def test_displacement_is_bounded_in_every_mode_that_ranks(store: Store, mode: st
 
 
 def test_a_list_that_a_guard_changed_is_learned_as_shown(store: Store) -> None:
-    service = shop(store, max_displacement=0)
+    service = shop(store, guardrails=GuardrailSettings(max_displacement=0))
     candidates = some_candidates(np.random.default_rng(0), n=4)
     shown = service.rank(candidates, ranker="shop")
     impression = service.audit(shown.query_id).impression
@@ -173,7 +173,7 @@ def test_a_list_that_a_guard_changed_is_learned_as_shown(store: Store) -> None:
 
 
 def test_a_policy_that_credits_places_learns_only_lists_it_drew(store: Store) -> None:
-    service = shop(store, policy=MGD(), max_displacement=0)
+    service = shop(store, policy=MGD(), guardrails=GuardrailSettings(max_displacement=0))
     taught = [
         service.audit(service.rank(some_candidates(np.random.default_rng(n), n=3), ranker="shop").query_id)
         for n in range(20)
@@ -186,9 +186,14 @@ def test_a_policy_that_credits_places_learns_only_lists_it_drew(store: Store) ->
 
 def test_one_click_does_not_undo_the_callers_order() -> None:
     """Guardrails bound a list against what is known, and that still is the caller's order after a click."""
-    assert after_a_click(RankerSettings(max_displacement=3)) < 1
+    assert after_a_click(RankerSettings(guardrails=GuardrailSettings(max_displacement=3))) < 1
     # where the order is not trusted, the one click is all that is known
-    assert after_a_click(RankerSettings(policy=PairRank(caller_order=0), max_displacement=3)) > 1.5
+    assert (
+        after_a_click(
+            RankerSettings(policy=PairRank(caller_order=0), guardrails=GuardrailSettings(max_displacement=3))
+        )
+        > 1.5
+    )
 
 
 def after_a_click(rules: RankerSettings) -> float:

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.exposure import PAGE, merge_fairly
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankRequest, UserEvent, columns
+from rankloop.service import FairSettings, GuardrailSettings, RankerSettings, RankRequest, UserEvent, columns
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.list_inputs import prepare_inputs
@@ -75,7 +76,7 @@ def test_the_account_stays_within_its_tolerance_and_is_the_sum_of_the_log(
 def test_lists_in_the_callers_order_are_counted_and_not_held(store: Store, mode: Any) -> None:
     clock = Clock()
     service = make(store, clock)
-    service.create("shop", RankerSettings(fair=replace(FAIR, most=5.0)), mode=mode)
+    service.create("shop", RankerSettings(fair=structs.replace(FAIR, cap=5.0)), mode=mode)
     for query_id in live(service, clock, 20):
         shown = service.audit(query_id).impression
         assert shown.order.tolist() == [0, 1, 2, 3, 4]
@@ -159,7 +160,7 @@ def test_a_pair_is_explored_if_it_is_shown_as_it_was_drawn_and_against_the_score
 
 def test_somebody_who_reloads_all_day_leaves_the_account_within_the_most(store: Store) -> None:
     service = make(store, Clock())
-    service.create("shop", RankerSettings(fair=replace(FAIR, most=10.0)), mode="frozen")
+    service.create("shop", RankerSettings(fair=structs.replace(FAIR, cap=10.0)), mode="frozen")
     candidates = of_sellers(np.random.default_rng(0), ("a", "a", "b"), 12)
     for _ in range(60):
         shown = service.rank(candidates, ranker="shop", k=5, session_id="s", user_query="again")
@@ -207,7 +208,9 @@ def account_before(service: ServiceFacade, group: str) -> int:
 def test_guardrails_come_after_the_merge_and_what_they_undo_stays_in_the_account(store: Store) -> None:
     clock = Clock()
     service = make(store, clock)
-    rules = RankerSettings(fair=replace(FAIR, tolerance=0.5), max_displacement=1)
+    rules = RankerSettings(
+        fair=structs.replace(FAIR, tolerance=0.5), guardrails=GuardrailSettings(max_displacement=1)
+    )
     service.create("shop", rules, mode="exploit")
     rng = np.random.default_rng(0)
     for _ in range(15):

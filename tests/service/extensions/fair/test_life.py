@@ -15,16 +15,20 @@ import pytest
 from hypothesis import seed
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, run_state_machine_as_test
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.policies import MGD, PDGD, PairRank, Policy
-from rankloop.service import FairSettings, RankerSettings, RankRequest, columns
+from rankloop.service import FairSettings, GuardrailSettings, RankerSettings, RankRequest, columns
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import SqliteStore
 from tests.service.test_service_life import LIVES, NAMES, ServiceLife, rankers, with_reason
 from tests.support.fairness import account_by_hand, account_in_memory, account_in_store
 from tests.support.faults import settle
 from tests.support.internals import copied
+from tests.support.limits import keep_snapshots_every
+
+frequent_snapshots = keep_snapshots_every(3)
 
 SELLERS = ("a", "b", "")
 
@@ -33,14 +37,13 @@ some_fairness = st.builds(
     shares=st.sampled_from(["equal", "candidates"]),
     at_least=st.sampled_from([{}, {"b": 0.4}]),
     tolerance=st.sampled_from([0.2, 1.0]),
-    most=st.sampled_from([1.5, 50.0]),
+    cap=st.sampled_from([1.5, 50.0]),
 )
 some_rules = st.builds(
     RankerSettings,
     policy=st.sampled_from([PairRank(), PDGD(), PairRank(exploration="random")]),
     window=st.sampled_from([20.0, 80.0]),
-    snapshot_every=st.just(3),
-    max_displacement=st.sampled_from([None, None, 1]),
+    guardrails=st.sampled_from([None, None, GuardrailSettings(max_displacement=1)]),
     fair=st.none() | some_fairness,
 )
 
@@ -50,7 +53,7 @@ class FairLife(ServiceLife):
 
     @initialize(rules=some_rules, fair=some_fairness, others=some_rules)
     def begin(self, rules: RankerSettings, fair: FairSettings, others: RankerSettings) -> None:
-        self.service.create("shop", replace(rules, policy=self.policy, fair=fair))
+        self.service.create("shop", structs.replace(rules, policy=self.policy, fair=fair))
         self.service.create("other", others)
 
     def candidates(self, n: int, names: object, pin: int) -> list[Candidate]:
@@ -94,7 +97,7 @@ class FairLife(ServiceLife):
 
     def check_account(self, service: ServiceFacade, name: str) -> None:
         number = service.ranker(name).view.configuration.extension_states["fair"]
-        assert bool(number) == (service.settings(name).fair is not None)
+        assert bool(number) == (service.settings(name).of(FairSettings) is not None)
         if number:
             found = account_by_hand(service.store, name, number)
             assert account_in_store(service, name) == found, "the store's sums"

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from rankloop.service import FairSettings, RankerSettings, UserEvent
+from rankloop.service import FairSettings, GuardrailSettings, RankerSettings, UserEvent
 from rankloop.service.reports.service_facts import doctor
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import ExposureTally, GroupTally, Store, open_temporary_store
@@ -85,7 +86,7 @@ def test_the_report_adds_up(store: Store) -> None:
 def test_the_account_over_time_is_what_the_lists_left(store: Store) -> None:
     """By hand, list by list; what another account did before is not in it."""
     service = lived(store, RankerSettings(fair=FAIR), rounds=15)
-    service.configure("shop", RankerSettings(fair=replace(FAIR, tolerance=2.0)))
+    service.configure("shop", RankerSettings(fair=structs.replace(FAIR, tolerance=2.0)))
     rng = np.random.default_rng(1)
     for number in range(85):
         sellers = ("a", "b") if number < 50 else ("a", "a", "b", "c")
@@ -117,17 +118,22 @@ def test_a_ranker_that_shares_nothing_says_so(store: Store) -> None:
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
-        (RankerSettings(fair=replace(FAIR, tolerance=0.01)), "tolerance of 0.01 looks is less than"),
+        (RankerSettings(fair=structs.replace(FAIR, tolerance=0.01)), "tolerance of 0.01 views is less than"),
         (
             RankerSettings(fair=FairSettings(shares={"a": 0.5, "c": 0.5})),
             "'c' has a share of 0.5 and no candidate",
         ),
-        (RankerSettings(fair=FAIR, max_displacement=0), "lists left an account outside"),
+        (
+            RankerSettings(fair=FAIR, guardrails=GuardrailSettings(max_displacement=0)),
+            "lists left an account outside",
+        ),
     ],
 )
 def test_the_doctor_says_what_is_wrong(store: Store, rules: RankerSettings, reason: str) -> None:
     service = lived(store, rules)
-    found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
+    found = doctor(
+        store, since=0.0, until=1e9, configurations={"shop": service.ranker("shop").view.configuration}
+    )
     assert any(reason in finding for finding in found.findings), found.findings
 
 
@@ -140,7 +146,9 @@ def test_the_doctor_misses_groups(store: Store, group: str, reason: str) -> None
         one, *rest = some_candidates(rng)
         service.rank([replace(one, group=group), *rest], ranker="shop")
     store.submit(lambda transaction: transaction.list_rankers()).result()
-    found = doctor(store, since=0.0, until=1e9, rules={"shop": service.settings("shop")})
+    found = doctor(
+        store, since=0.0, until=1e9, configurations={"shop": service.ranker("shop").view.configuration}
+    )
     assert any(reason in finding for finding in found.findings), found.findings
 
 

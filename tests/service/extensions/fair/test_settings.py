@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from rankloop.errors import SettingError
 from rankloop.exposure import attainable_views, discounted_views, least_tolerance
-from rankloop.policies.policy_names import POLICIES
 from rankloop.service import FairSettings, RankerSettings
+from rankloop.service.core.settings_record import read_settings
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.store import Store
 from tests.support.life import make
@@ -26,47 +26,51 @@ NAMES = ("a", "b", "c", OTHERS)
     "fair",
     [
         FairSettings(),
-        FairSettings(shares="equal", at_least={"a": 0.25}, looks=[1, 0.5]),
-        FairSettings(shares={"a": 0.5, "b": 0.25}, tolerance=1, most=10),
+        FairSettings(shares="equal", at_least={"a": 0.25}, examination=(1, 0.5)),
+        FairSettings(shares={"a": 0.5, "b": 0.25}, tolerance=1, cap=10),
     ],
 )
 def test_it_survives_json(fair: FairSettings) -> None:
     rules = RankerSettings(fair=fair)
-    again = RankerSettings.from_json(json.loads(json.dumps(rules.to_json())), POLICIES)
-    assert again.to_json() == rules.to_json()
-    assert again.fair is not None
+    assert read_settings(RankerSettings, json.loads(json.dumps(rules.to_log()))) == rules
 
 
 @pytest.mark.parametrize(
     ("fair", "reason"),
     [
-        ("equal", "must be settings"),
+        ("equal", 'fair: Expected an object or null, found "equal"'),
         ({"share": "equal"}, "did you mean 'shares'"),
-        ({"shares": "even"}, '"candidates", "equal" or shares by group'),
-        ({"shares": {}}, "must be shares by group"),
-        ({"shares": 3}, "must be shares by group"),
-        ({"shares": {"a": 2}}, "between 0 and 1"),
-        ({"shares": {"a": 0.7, "b": 0.7}}, "add up to 1"),
-        ({"shares": {"a": True}}, "between 0 and 1"),
-        ({"at_least": {"a": 0.7, "b": 0.7}}, "add up to 1"),
-        ({"shares": {"a": 1}, "at_least": {"b": 0.1}}, "has no share"),
-        ({"tolerance": 0}, "above 0"),
-        ({"tolerance": 60}, "must not be below the tolerance"),
-        ({"most": float("inf")}, "above 0"),
-        ({"looks": []}, "fair.looks"),
-        ({"looks": [1, 2]}, "fair.looks"),
-        ({"looks": "many"}, "up to 1000 numbers"),
-        ({"looks": [1, "x"]}, "up to 1000 numbers"),
+        ({"shares": "even"}, "fair.shares: Expected one of candidates, equal, or an object of 1 or more"),
+        ({"shares": {}}, "an object of 1 or more entries, found an empty one"),
+        ({"shares": 3}, "fair.shares: Expected .*, found 3"),
+        ({"shares": {"a": 2}}, "fair.shares.a: Expected a number from 0 to 1, found 2"),
+        (
+            {"shares": {"a": 0.7, "b": 0.7}},
+            "fair.shares: Expected shares that add up to 1 at most, found 1.4",
+        ),
+        ({"shares": {"a": True}}, "fair.shares.a: Expected a number from 0 to 1, found true"),
+        ({"at_least": {"a": 0.7, "b": 0.7}}, "fair.at_least: Expected shares that add up to 1"),
+        (
+            {"shares": {"a": 1}, "at_least": {"b": 0.1}},
+            "fair.at_least: Expected groups that have a share in shares, found 'b'",
+        ),
+        ({"tolerance": 0}, "fair.tolerance: Expected a number above 0 and up to 1,000,000, found 0"),
+        ({"tolerance": 60}, "fair.cap: Expected at least the tolerance of 60, found 50"),
+        ({"cap": float("inf")}, "fair.cap: Expected a finite number above 0 and up to 1,000,000, found inf"),
+        ({"examination": []}, "fair.examination: Expected a list of 1 to 1,000 entries"),
+        ({"examination": [1, 2]}, "fair.examination: examination must be numbers that start above 0"),
+        ({"examination": "many"}, 'fair.examination: Expected a list .* or null, found "many"'),
+        ({"examination": [1, "x"]}, r"fair.examination\[1\]: Expected a number, found"),
     ],
 )
 def test_what_nobody_could_share_out_is_refused(fair: Any, reason: str) -> None:
     with pytest.raises(SettingError, match=reason):
-        RankerSettings.from_json({"fair": fair}, POLICIES)
+        read_settings(RankerSettings, {"fair": fair})
 
 
-def test_settings_of_a_release_without_it_have_none() -> None:
-    data = {name: value for name, value in RankerSettings().to_json().items() if name != "fair"}
-    assert RankerSettings.from_json(data, POLICIES).fair is None
+def test_a_log_says_nothing_of_what_is_off() -> None:
+    assert "fair" not in RankerSettings().to_log()
+    assert read_settings(RankerSettings, RankerSettings().to_log()).fair is None
 
 
 def test_unnamed_groups_are_others_and_get_the_rest() -> None:
@@ -80,7 +84,7 @@ def test_unnamed_groups_are_others_and_get_the_rest() -> None:
 
 def test_looks_go_on_beyond_what_was_measured() -> None:
     assert FairSettings().views_at(3).tolist() == [10**6, round(10**6 / log2(3)), 500_000]
-    assert FairSettings(looks=[2, 1]).views_at(4).tolist() == [10**6, 500_000, 500_000, 500_000]
+    assert FairSettings(examination=(2, 1)).views_at(4).tolist() == [10**6, 500_000, 500_000, 500_000]
 
 
 @given(

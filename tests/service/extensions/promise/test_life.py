@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import SettingError
@@ -27,9 +28,12 @@ from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.faults import settle
 from tests.support.internals import small
 from tests.support.life import Clock, best_of, make, some_candidates
+from tests.support.limits import keep_snapshots_every
 from tests.support.plain import plain_fold
 
-PROMISE = PromiseSettings(share=0.9, confidence=0.95, advance=10)
+frequent_snapshots = keep_snapshots_every(5)
+
+PROMISE = PromiseSettings(share=0.9, confidence=0.95, allowed_loss=10)
 WINDOW = 5.0
 
 # what the learned lists get in search number t, if the caller's order gets `own`, and so many are ahead
@@ -41,13 +45,12 @@ POLICIES: dict[str, Callable[[int, float, float], float]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Believing(PromiseSettings):
+class Believing(PromiseSettings, frozen=True, kw_only=True):
     """A promise that takes estimates for the truth."""
 
     @property
     def account(self) -> ClickAccount:
-        return BelievingAccount(share=self.share, chance=1 - self.confidence, own=self.own)
+        return BelievingAccount(share=self.share, chance=1 - self.confidence, own=self.comparison_share)
 
 
 class BelievingAccount(ClickAccount):
@@ -73,7 +76,7 @@ def life(
         learned = policy(t, own, ahead)
         told = book.assign(1, settings, f"{seed} q{t}", (), at=float(t), window=WINDOW)
         shown = {"held": own, "owned": own, "learned": learned}[told.arm]
-        free = settings.own * own + (1 - settings.own) * learned
+        free = settings.comparison_share * own + (1 - settings.comparison_share) * learned
         ahead += (own if told.arm == "held" else free) - settings.share * own
         worst = min(worst, ahead)
         arms.append(told.arm)
@@ -106,16 +109,16 @@ def test_the_promise_holds_in_two_hundred_lives_and_the_budget_is_used(
 ) -> None:
     lives = [(name, seed) for seed in range(50) for name in POLICIES]
     found = [life(PROMISE, POLICIES[name], seed)[0] for name, seed in lives]
-    held = np.mean([worst >= -PROMISE.advance for worst in found])
+    held = np.mean([worst >= -PROMISE.allowed_loss for worst in found])
     record_property("kept, and the worst", f"{held:.1%} of {len(found)}, {min(found):.1f} clicks")
     assert held >= PROMISE.confidence
-    assert np.quantile(found, 0.15) < -0.5 * PROMISE.advance  # the budget is there to be used
+    assert np.quantile(found, 0.15) < -0.5 * PROMISE.allowed_loss  # the budget is there to be used
 
 
 def test_without_a_bound_the_promise_would_be_broken() -> None:
     believing = Believing(**PROMISE.to_json())
     found = [life(believing, POLICIES["a little worse"], seed, n=1000)[0] for seed in range(40)]
-    broken = np.mean([worst < -PROMISE.advance for worst in found])
+    broken = np.mean([worst < -PROMISE.allowed_loss for worst in found])
     assert broken > 1 - PROMISE.confidence
 
 
@@ -152,8 +155,8 @@ FRUIT = [Candidate(name, {"ripe": float(number)}) for number, name in enumerate(
 def begun(store: Store, clock: Clock, policy: Policy | None = None, **settings: Any) -> ServiceFacade:
     service = make(store, clock, policies=[Reversed])
     chosen = PairRank(caller_order="decent") if policy is None else policy
-    rules = RankerSettings(policy=chosen, window=WINDOW, promise=PROMISE, snapshot_every=5)
-    service.create("shop", replace(rules, **settings))
+    rules = RankerSettings(policy=chosen, window=WINDOW, promise=PROMISE)
+    service.create("shop", structs.replace(rules, **settings))
     return service
 
 
@@ -218,10 +221,12 @@ def test_the_account_is_the_same_after_a_restart_a_retention_and_in_another_proc
         assert account(service) == told
         assert account(make(store, clock, prefix="again")) == told
         service.configure(
-            "shop", replace(service.settings("shop"), policy=PairRank(), window=6.0), relearn=False
+            "shop", structs.replace(service.settings("shop"), policy=PairRank(), window=6.0), relearn=False
         )
         assert account(service)["account"] == told["account"]  # the promise is the same
-        service.configure("shop", replace(service.settings("shop"), promise=PromiseSettings(share=0.5)))
+        service.configure(
+            "shop", structs.replace(service.settings("shop"), promise=PromiseSettings(share=0.5))
+        )
         assert account(service)["account"]["held"] == 0  # another promise begins
 
 
@@ -243,7 +248,7 @@ def test_forgotten_clicks_are_no_clicks_and_a_flush_ends_searches() -> None:
 
 def test_a_search_stays_in_its_arm_and_counts_once() -> None:
     clock = Clock()
-    service = begun(open_temporary_store(), clock, promise=replace(PROMISE, advance=1000))
+    service = begun(open_temporary_store(), clock, promise=structs.replace(PROMISE, allowed_loss=1000))
     arms = []
     for person in range(20):
         lists = [
@@ -266,9 +271,9 @@ def test_a_search_stays_in_its_arm_and_counts_once() -> None:
 
 
 def test_no_more_lists_are_free_than_the_budget_has_room_for() -> None:
-    service = begun(open_temporary_store(), Clock(), promise=replace(PROMISE, advance=3.0))
+    service = begun(open_temporary_store(), Clock(), promise=structs.replace(PROMISE, allowed_loss=3.0))
     arms = [service.rank(FRUIT, ranker="shop").provenance.promise for _ in range(30)]
-    assert sum(arm != "held" for arm in arms) == int(3.0 / (PROMISE.share - PROMISE.own))
+    assert sum(arm != "held" for arm in arms) == int(3.0 / (PROMISE.share - PROMISE.comparison_share))
     report = service.health().rankers["shop"].promise
     assert report is not None
     assert (report.free, report.pending) == (False, 30)
@@ -278,7 +283,7 @@ def test_no_more_lists_are_free_than_the_budget_has_room_for() -> None:
 def test_lists_of_deleted_people_and_those_beside_them_are_no_debt_of_the_budget(alone: bool) -> None:
     """They were shown and not folded yet when the people were deleted."""
     clock, store = Clock(), open_temporary_store()
-    service = begun(store, clock, promise=replace(PROMISE, advance=3.0))
+    service = begun(store, clock, promise=structs.replace(PROMISE, allowed_loss=3.0))
     for number in range(30):
         who = "otto" if number % 3 == 0 or alone else f"other-{number}"
         service.rank(FRUIT, ranker="shop", client_id=who, user_query=f"{number}")
@@ -306,7 +311,7 @@ def test_a_list_that_a_snapshot_knows_already_counts_once() -> None:
 def test_a_trial_may_run_beside_a_promise() -> None:
     clock, rng = Clock(), np.random.default_rng(3)
     service = begun(open_temporary_store(), clock, Reversed())
-    service.start_trial("shop", TrialSettings(kind="interleave", session=1.0))
+    service.start_trial("shop", TrialSettings(kind="interleave", session_seconds=1.0))
     lists = [visit(service, clock, rng) for _ in range(40)]
     assert all(each.object_ids == ["a", "b", "c"] for each in lists if each.provenance.promise == "held")
     assert all(service.replay(each.query_id).identical for each in lists)
@@ -323,7 +328,9 @@ def test_a_trial_may_run_beside_a_promise() -> None:
 )
 def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
     clock, rng = Clock(), np.random.default_rng(4)
-    service = begun(open_temporary_store(), clock, small(kind), promise=replace(PROMISE, advance=2.0))
+    service = begun(
+        open_temporary_store(), clock, small(kind), promise=structs.replace(PROMISE, allowed_loss=2.0)
+    )
     lists = []
     for _ in range(12):
         candidates = some_candidates(rng)
@@ -339,10 +346,10 @@ def test_every_policy_can_be_served_under_a_promise(kind: type[Policy]) -> None:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"share": 1.0}, "share must be a number between 0 and 1"),
-        ({"share": 0.5, "own": 0.5}, "own must be below promise.share"),
-        ({"confidence": True}, "confidence must be a number"),
-        ({"advance": -1}, "advance must be a number of clicks"),
+        ({"share": 1.0}, "promise.share: Expected a number above 0 and below 1, found 1.0"),
+        ({"share": 0.5, "comparison_share": 0.5}, "comparison_share: Expected less than the share of 0.5"),
+        ({"confidence": True}, "promise.confidence: Expected a number above 0 and below 1, found true"),
+        ({"allowed_loss": -1}, "promise.allowed_loss: Expected a number from 0 to 1,000,000,000, found -1"),
         ({"shares": 0.9}, "did you mean 'share'"),
     ],
 )
@@ -353,5 +360,10 @@ def test_a_promise_that_cannot_be_kept_is_refused(settings: dict[str, Any], expe
 
 def test_a_promise_is_spelled_as_json() -> None:
     rules = make(open_temporary_store()).settings_from({"promise": {"share": 0.9}})
-    assert rules.promise == PromiseSettings(share=0.9)
-    assert rules.to_json()["promise"] == {"share": 0.9, "confidence": 0.95, "own": 0.3, "advance": 20.0}
+    assert rules.of(PromiseSettings) == PromiseSettings(share=0.9)
+    assert rules.to_json()["promise"] == {
+        "share": 0.9,
+        "confidence": 0.95,
+        "comparison_share": 0.3,
+        "allowed_loss": 20.0,
+    }

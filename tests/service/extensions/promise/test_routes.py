@@ -23,13 +23,13 @@ def live() -> Iterator[Live]:
     service = ServiceFacade(open_temporary_store())
     service.create("plain")
     with watched(service, Pages(public=True)) as found:
-        settings = {"promise": {"share": 0.9, "advance": 2}}
+        settings = {"promise": {"share": 0.9, "allowed_loss": 2}}
         begun = found["admin"].post("/v1/rankers", json={"name": "shop", "settings": settings})
         assert begun.json()["settings"]["promise"] == {
             "share": 0.9,
             "confidence": 0.95,
-            "own": 0.3,
-            "advance": 2,
+            "comparison_share": 0.3,
+            "allowed_loss": 2.0,
         }
         yield found
 
@@ -57,4 +57,4 @@ def test_the_budget_is_told_everywhere(live: Live, capsys: pytest.CaptureFixture
 def test_a_promise_that_cannot_be_kept_is_refused(live: Live) -> None:
     refused = live["admin"].patch("/v1/rankers/plain/settings", json={"promise": {"share": 2}})
     assert refused.status_code == 400
-    assert "share must be a number between 0 and 1" in refused.json()["error"]
+    assert "promise.share: Expected a number above 0 and below 1, found 2" in refused.json()["error"]

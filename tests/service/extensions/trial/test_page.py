@@ -19,10 +19,10 @@ from tests.support.looking import watched
 from tests.support.serving import Live
 
 TRIALS = {
-    "holdout": TrialSettings(wait=5, session=5),
-    "interleave": TrialSettings(kind="interleave", wait=5, session=5),
-    "value": TrialSettings(wait=5, session=5, action="purchase", highest=5),
-    "worse": TrialSettings(kind="interleave", wait=5, session=5),
+    "holdout": TrialSettings(outcome_seconds=5, session_seconds=5),
+    "interleave": TrialSettings(kind="interleave", outcome_seconds=5, session_seconds=5),
+    "value": TrialSettings(outcome_seconds=5, session_seconds=5, action="purchase", max_value=5),
+    "worse": TrialSettings(kind="interleave", outcome_seconds=5, session_seconds=5),
     "fresh": TrialSettings(),
 }
 

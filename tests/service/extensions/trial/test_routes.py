@@ -73,8 +73,8 @@ def test_a_trial_by_client_and_command_line() -> None:
         )
         with pytest.raises(ClientError, match="still runs: stop it first"):
             client.start_trial("shop", {"kind": "interleave"})
-        with pytest.raises(ClientError, match="needs an action"):
-            client.start_trial("shop", {"highest": 5})
+        with pytest.raises(ClientError, match="beside max_value"):
+            client.start_trial("shop", {"max_value": 5})
         shown = CliRunner().invoke(app, ["trial", "show", "shop", *reach])
         assert "Undecided whether ranker 'shop' is better than the caller's order." in shown.output
         assert "No session is over yet." in shown.output

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from rankloop.candidate import Candidate
 from rankloop.errors import RequestError, SettingError
 from rankloop.naming import write_name
 from rankloop.policies import MGD, PDGD, PairRank
 from rankloop.policies.policy_names import read_policy
-from rankloop.service import HistoryError, RankerSettings, RankRequest, TrialSettings, UserEvent, columns
+from rankloop.service import (
+    GuardrailSettings,
+    HistoryError,
+    RankerSettings,
+    RankRequest,
+    TrialSettings,
+    UserEvent,
+    columns,
+)
+from rankloop.service.core.settings_record import read_settings
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
@@ -23,10 +32,12 @@ from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Assignment, Event, SqliteStore, Store, TrialList, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.life import Clock, best_of, make, some_candidates
+from tests.support.limits import keep_snapshots_every
 from tests.support.own_policies import Remembering
-from tests.test_docs import ROOT
 
-SHORT = {"wait": 10.0, "session": 10.0}
+frequent_snapshots = keep_snapshots_every(1)
+
+SHORT = {"outcome_seconds": 10.0, "session_seconds": 10.0}
 
 
 def shop(store: Store, clock: Clock | None = None, **settings: object) -> ServiceFacade:
@@ -223,7 +234,7 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
     """Values are summed and cut, clicks that are too late do not count, and nothing is counted too early."""
     store, clock = open_temporary_store(), Clock(0.0)
     service = shop(store, clock)
-    settings = TrialSettings(action="buy", highest=50, wait=20, session=5)
+    settings = TrialSettings(action="buy", max_value=50, outcome_seconds=20, session_seconds=5)
     number = service.start_trial("shop", settings)
     candidates = [Candidate(name) for name in "abcd"]
 
@@ -311,7 +322,7 @@ def test_pinned_results_are_nobodys(store: Store) -> None:
 
 def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) -> None:
     service = shop(store, fair=FairSettings())
-    service.create("strict", RankerSettings(max_displacement=1))
+    service.create("strict", RankerSettings(guardrails=GuardrailSettings(max_displacement=1)))
     service.create("off", mode="passthrough")
     before = len(store.read_decisions("shop"))
     refusals: dict[str, tuple[str, TrialSettings]] = {
@@ -336,31 +347,28 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"kind": "ab"}, "kind of a trial"),
-        ({"share": 0}, "share of a trial must be a number between 0.01 and 0.99"),
-        ({"highest": 5.0}, "needs an action"),
-        ({"action": "buy"}, "the highest value of a list"),
-        ({"ranker": "a", "policy": "PDGD()"}, "name one of them"),
-        ({"shares": 0.1}, "a trial has no setting 'shares': did you mean 'share'"),
-        ({"session": float("nan")}, "session of a trial"),
+        ({"kind": "ab"}, "kind: Expected one of holdout, interleave, found"),
+        ({"share": 0}, "share: Expected a number from 0.01 to 0.99, found 0: choose a value"),
+        ({"max_value": 5.0}, "action: Expected the name of an action beside max_value, found none"),
+        ({"action": "buy"}, "max_value: Expected a number above 0 beside the action 'buy', found null"),
+        (
+            {"ranker": "a", "policy": "PDGD()"},
+            "policy: Expected another ranker or another policy, found both",
+        ),
+        ({"shares": 0.1}, "Expected a setting of trial, found 'shares': did you mean 'share'"),
+        ({"outcome_seconds": float("nan")}, "outcome_seconds: Expected a finite number from 0 to 31,622,400"),
     ],
 )
 def test_settings_of_a_trial_without_a_meaning_are_refused(
     settings: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(SettingError, match=sentence):
-        TrialSettings.from_json(settings)
-
-
-def test_the_page_has_every_setting_with_its_default() -> None:
-    page = (ROOT / "docs" / "service.md").read_text("utf-8")
-    for each in fields(TrialSettings):
-        assert f"| `{each.name}` | `{each.default!r}` |" in page
+        read_settings(TrialSettings, settings)
 
 
 def test_what_was_found_outlives_the_lists(store: Store) -> None:
     clock = Clock()
-    service = shop(store, clock, snapshot_every=1)
+    service = shop(store, clock)
     service.create("other", RankerSettings(window=10))
     number = service.start_trial("shop", TrialSettings(ranker="other", **SHORT))  # type: ignore[arg-type]
     with pytest.raises(HistoryError, match="runs against 'other' as it was: stop it first"):
@@ -387,7 +395,7 @@ def test_what_was_found_outlives_the_lists(store: Store) -> None:
     changed = service.start_trial("shop", TrialSettings(**SHORT))  # type: ignore[arg-type]
     visit(service, clock, 6, seed=4)
     clock.now += 1000
-    service.configure("shop", replace(service.settings("shop"), snapshot_every=2))  # ends it
+    service.configure("shop", structs.replace(service.settings("shop")))  # ends it
     visit(service, clock, 6, seed=5)
     so_far = service.trials("shop")[0]
     service.retain("shop", since=clock.now - 30)
@@ -420,9 +428,9 @@ def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_th
     settings = TrialSettings(
         kind="interleave",
         action="buy",
-        highest=0.1,
-        wait=10.0,
-        session=10.0,
+        max_value=0.1,
+        outcome_seconds=10.0,
+        session_seconds=10.0,
     )
     trial, every = Trial(number=1, at=0.0, settings=settings, rules=1), every_list([[0, 1, 2], [1, 2, 0]])
     lists, events = [], []

@@ -14,7 +14,7 @@ from rankloop.service.core.lists.make_list import MadeList, make_list
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.lists.rank_response import RankResponse
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings, Mode
 from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import find_swapped
@@ -100,7 +100,7 @@ def view_of(shown: Impression, history: History) -> View:
         now = history.configuration_since(since=shown.assignment.trial)
         configuration = replace(configuration, schema=now.schema, context_schema=now.context_schema)
     if shown.fallback:
-        settings = RankerSettings(fair=history.fair(shown.settings)) if shown.exposure else RankerSettings()
+        settings = history.settings(shown.settings) if shown.exposure else BaseRankerSettings()
         model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
         return View(configuration=replace(configuration, settings=settings), model=model)
     settings = history.settings(shown.settings)

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rankloop.service.core.configuration import Configuration
-from rankloop.service.core.extension import Extension
+from rankloop.service.core.extension import Extension, find_beginning
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.policy_draw import continue_draw
 from rankloop.service.core.view import View
-from rankloop.service.extensions.decided_states import find_beginning
 from rankloop.service.extensions.fair.fair_account import (
     FairAccount,
     measure_exposure,
@@ -26,10 +25,11 @@ class Fair(Extension):
     """Shares views between groups; given the account that a list is held to."""
 
     name = "fair"
+    settings = FairSettings
 
     def decide(self, state: int | None, decision: Decision, before: Configuration) -> int | None:
         """Return the entry with which the account began; None: exposure is not counted."""
-        return find_beginning(FairSettings, state, decision, before.settings.fair)
+        return find_beginning(self.name, FairSettings, state, decision, before)
 
     def live(self, ranker: str, store: Store, clock: Callable[[], float]) -> ExposureAccount:
         """Return the account, with the lists that are not in the log yet."""
@@ -39,7 +39,7 @@ class Fair(Extension):
     def recall(self, part: Exposure | None, view: View, history: object) -> FairAccount | None:
         """The account of a past list, from what it keeps."""
         del history
-        settings = view.configuration.settings.fair
+        settings = view.configuration.settings.of(FairSettings)
         if part is None or settings is None:
             return None
         ahead = dict(zip(part.groups, part.ahead, strict=True))

@@ -161,7 +161,7 @@ def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | No
     granted = _granted(shown, settings.views_at(k).tolist(), len(due))
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
-    counted = cap_change(change, account.current, round(settings.most * VIEW))
+    counted = cap_change(change, account.current, round(settings.cap * VIEW))
     return Exposure(
         account=account.number,
         groups=account.names,

@@ -17,6 +17,7 @@ from rankloop.service.core.extension import LiveState
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import FairAccount
+from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.store import Exposure, ExposureSum, Impression, Store, StoreError
 
 REMEMBERED = 5000  # requests whose account is kept for a reload
@@ -56,7 +57,7 @@ class ExposureAccount(LiveState):
     def give(self, request: RankRequest, view: View, query_id: str, at: float) -> FairAccount | None:
         """Return the account; for a reload within the window, with what the first list was held to."""
         del query_id
-        settings = view.configuration.settings.fair
+        settings = view.configuration.settings.of(FairSettings)
         if settings is None:
             return None
         number = view.configuration.extension_states.get(self.name) or 0

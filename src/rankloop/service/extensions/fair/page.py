@@ -15,6 +15,7 @@ from rankloop.service.extensions.fair.report import (
     AccountStep,
     ExposureReport,
 )
+from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.routes.exposure import Minutes, report
 from rankloop.service.pages.account import AccountBars, account_bars
@@ -71,7 +72,7 @@ def first_fair(service: ServiceFacade) -> str:
     """The ranker to begin with: one that shares exposure, if there is one."""
     first = first_ranker(service)
     names = [first, *service.rankers()] if first else []
-    return next((name for name in names if service.settings(name).fair is not None), first)
+    return next((name for name in names if service.settings(name).of(FairSettings) is not None), first)
 
 
 def group_names(found: ExposureReport) -> list[str]:

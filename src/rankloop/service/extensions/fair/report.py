@@ -8,9 +8,9 @@ from typing import Any
 
 from rankloop.exposure import VIEW
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.extensions.fair.live_state import ExposureAccount
-from rankloop.service.extensions.fair.settings import OTHERS
+from rankloop.service.extensions.fair.settings import OTHERS, FairSettings
 from rankloop.service.store import ExposureSum, ExposureTally, GroupTally, Store
 
 FEWEST = 20  # lists of a step of the account
@@ -125,11 +125,12 @@ def tally_exposure(store: Store, ranker: str, *, since: float, until: float) -> 
     return found[0] if found else ExposureTally(start=since)
 
 
-def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
+def findings(settings: BaseRankerSettings, total: ExposureTally) -> Iterable[str]:
     """What is not as it should be with the exposure of a ranker, in words."""
-    if settings.fair is None:
+    fair = settings.of(FairSettings)
+    if fair is None:
         return
-    yield from settings.fair.warnings
+    yield from fair.warnings
     few, most = 20, 0.05  # lists from which nothing follows, and a share that is no accident
     if total.lists < few:
         return
@@ -138,10 +139,10 @@ def findings(settings: RankerSettings, total: ExposureTally) -> Iterable[str]:
     others = names[OTHERS].candidates if OTHERS in names else 0
     if len(names) == 1:
         yield f"all its candidates are of one group, {next(iter(names))!r}: is `group` sent with each?"
-    elif isinstance(settings.fair.shares, str) and others > most * candidates:
+    elif isinstance(fair.shares, str) and others > most * candidates:
         yield f"{others} of {candidates} candidates came without a group: they share an account as others"
-    if not isinstance(settings.fair.shares, str):
-        for name, share in settings.fair.shares.items():
+    if not isinstance(fair.shares, str):
+        for name, share in fair.shares.items():
             if share and name not in names:
                 yield f"the group {name!r} has a share of {share:g} and no candidate of it came"
     if total.outside > most * max(total.held, 1):
@@ -161,7 +162,8 @@ def find_balances(ranker: Ranker) -> dict[str, int]:
 def _account(ranker: Ranker, store: Store, since: float, until: float, steps: int) -> AccountReport | None:
     configuration = ranker.view.configuration
     number = configuration.extension_states.get("fair") or 0
-    if configuration.settings.fair is None:
+    fair = configuration.settings.of(FairSettings)
+    if fair is None:
         return None
     began = [each.at for each in store.read_decisions(ranker.name, kinds=("settings",)) if each.seq == number]
     parts = store.exposure_in_parts(
@@ -171,9 +173,9 @@ def _account(ranker: Ranker, store: Store, since: float, until: float, steps: in
     return AccountReport(
         number=number,
         since=began[0] if began else None,
-        tolerance=configuration.settings.fair.tolerance,
-        most=configuration.settings.fair.most,
-        settings=configuration.settings.fair.to_json(),
+        tolerance=fair.tolerance,
+        most=fair.cap,
+        settings=fair.to_json(),
         groups=tuple(map(_group_account, mine)),
         steps=tuple(_course(parts, {each.group: each.ahead for each in mine})),
     )

@@ -1,19 +1,20 @@
-"""Fair exposure of a ranker: the share of all looks that each group of candidates is to get.
+"""Fair exposure of a ranker: the share of all views that each group of candidates is to get.
 
-Everything is counted in whole millionths of a look at the first position, so that sums are exact.
+Everything is counted in whole millionths of a view of the first position, so that sums are exact.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, Literal, Self, TypeAlias
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from rankloop.errors import SettingError, suggest_name
+from rankloop.errors import SettingError
 from rankloop.exposure import (
     PAGE,
     VIEW,
@@ -22,82 +23,95 @@ from rankloop.exposure import (
     least_tolerance,
     measured_views,
 )
-from rankloop.short_text import check_text
+from rankloop.service.core.settings_record import Settings, check_names, describe
 from rankloop.types import FloatArray, IntArray
 
 OTHERS = "others"  # the group of candidates that have none, or one that the shares do not name
-MOST_LOOKS = 1000  # positions that can be measured
-Shares: TypeAlias = Literal["candidates", "equal"] | Mapping[str, float]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Views: TypeAlias = Annotated[float, Meta(gt=0, le=1e6)]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FairSettings:
+class FairSettings(Settings, frozen=True, kw_only=True):
     """How much exposure each group is to get, and how far its account may be off.
 
     >>> FairSettings(shares={"ours": 0.25}).named("theirs")
     'others'
-    >>> FairSettings(shares="equal", looks=[0.5, 0.25]).views_at(3).tolist()
+    >>> FairSettings(shares="equal", examination=[0.5, 0.25]).views_at(3).tolist()
     [1000000, 500000, 500000]
     """
 
-    shares: Shares = "candidates"  # by number of candidates, the same for each, or given; others get the rest
-    at_least: Mapping[str, float] = field(default_factory=dict)  # floors: the least share of some groups
-    tolerance: float = 5.0  # looks by which an account may be off
-    looks: Sequence[float] | None = None  # by position, measured; None: 1 / log2(1 + position)
-    most: float = 50.0  # looks: what an account would be beyond it lapses
+    about: ClassVar[Meta] = describe(
+        "Fair exposure",
+        "Shares views between groups such as sellers; any change starts a new balance.",
+        group="Fair exposure",
+    )
+    shares: Annotated[
+        Literal["candidates", "equal"] | Annotated[Mapping[str, Share], Meta(min_length=1)],
+        describe(
+            "Group shares",
+            "Share of views that each group should get; list shares by group to set them yourself.",
+            values={
+                "candidates": "by number of candidates",
+                "equal": "the same for each group present",
+                '{"ours": 0.5}': "as given, the group `others` gets the rest",
+            },
+        ),
+    ] = "candidates"
+    at_least: Annotated[
+        Mapping[str, Share],
+        describe("Minimum shares", "Smallest share of some groups; set it to protect small sellers."),
+    ] = msgspec.field(default_factory=dict)
+    tolerance: Annotated[
+        Views,
+        describe(
+            "View tolerance",
+            "Views a group may be ahead or behind before lists correct it; raise it to change fewer lists.",
+            unit="views",
+        ),
+    ] = 5.0
+    cap: Annotated[
+        Views,
+        describe(
+            "Imbalance cap",
+            "Drops imbalance beyond this many views; raise it to correct longer imbalances in full.",
+            unit="views",
+        ),
+    ] = 50.0
+    examination: Annotated[
+        Annotated[tuple[float, ...], Meta(min_length=1, max_length=1000)] | None,
+        describe(
+            "Views by position",
+            "Measured chance that a visitor examines each position; "
+            "set it if you have measured your own pages.",
+            values={
+                "null": "1 / log2(1 + position); positions beyond the last number use the last one",
+            },
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        """Refuse what nobody could share out."""
-        if isinstance(self.shares, str) and self.shares not in ("candidates", "equal"):
-            raise SettingError(
-                'fair.shares must be "candidates", "equal" or shares by group, as in {"ours": 0.5}, '
-                f"found {self.shares!r}"
-            )
+    def __hash__(self) -> int:
+        """Tell settings apart in caches, as far as plain numbers do; maps have no hash of their own."""
+        return hash((self.tolerance, self.cap, self.examination, len(self.shares), len(self.at_least)))
+
+    def check(self) -> None:
+        """Refuse shares that are more than a whole, and a cap or an examination that cannot be."""
         if not isinstance(self.shares, str):
-            _check_parts("fair.shares", self.shares)
-        _check_parts("fair.at_least", self.at_least)
-        if isinstance(self.shares, Mapping):
+            _check_shares("shares", self.shares)
             for name in self.at_least:
                 if name not in self.shares and name != OTHERS:
-                    raise SettingError(f"fair.at_least names {name!r}, which has no share in fair.shares")
-        _check_looks("fair.tolerance", self.tolerance)
-        _check_looks("fair.most", self.most)
-        if self.most < self.tolerance:
+                    raise SettingError(
+                        f"at_least: Expected groups that have a share in shares, found {name!r}"
+                    )
+        _check_shares("at_least", self.at_least)
+        if self.cap < self.tolerance:
             raise SettingError(
-                f"fair.most must not be below the tolerance of {self.tolerance:g}, found {self.most:g}"
-            )
-        if self.looks is not None:
-            self._check_measured()
-
-    def _check_measured(self) -> None:
-        given: object = self.looks
-        plain = isinstance(given, list | tuple) and len(given) <= MOST_LOOKS
-        if not plain or not all(isinstance(each, int | float) for each in given):  # type: ignore[attr-defined]
-            raise SettingError(
-                f"fair.looks must be up to {MOST_LOOKS} numbers by position, found {repr(given)[:50]}"
+                f"cap: Expected at least the tolerance of {self.tolerance:g}, found {self.cap:g}"
             )
         try:
-            measured_views([float(each) for each in given])  # type: ignore[attr-defined]
+            if self.examination is not None:
+                self.views_at(len(self.examination))
         except SettingError as error:
-            raise SettingError(f"fair.looks: {error}") from error
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, with every default."""
-        plain = {each.name: getattr(self, each.name) for each in fields(self)}
-        shares = self.shares if isinstance(self.shares, str) else dict(self.shares)
-        looks = None if self.looks is None else list(self.looks)
-        return plain | {"shares": shares, "at_least": dict(self.at_least), "looks": looks}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """From JSON; what is missing has its default."""
-        if not isinstance(data, Mapping):
-            raise SettingError(f'fair must be settings, as in {{"shares": "equal"}}, or null, found {data!r}')
-        names = [each.name for each in fields(cls)]
-        for name in data:
-            if name not in names:
-                raise SettingError(f"fair has no setting {name!r}: {suggest_name(str(name), names)}")
-        return cls(**data)
+            raise SettingError(f"examination: {error}") from error
 
     def named(self, group: str) -> str:
         """Under which name a group has its account."""
@@ -107,7 +121,7 @@ class FairSettings:
 
     def views_at(self, k: int) -> IntArray:
         """The views at the first `k` positions; beyond what was measured, those of the last one."""
-        return _views_at(None if self.looks is None else tuple(self.looks), k)
+        return _views_at(self.examination, k)
 
     def shares_of(self, names: Sequence[str], counts: Sequence[int]) -> FloatArray:
         """The shares of the groups that are present, with so many candidates each; they add up to 1.
@@ -136,27 +150,16 @@ class FairSettings:
         if self.tolerance >= least:
             return []
         return [
-            f"its tolerance of {self.tolerance:g} looks is less than the {least:g} that lists of {PAGE} can "
+            f"its tolerance of {self.tolerance:g} views is less than the {least:g} that lists of {PAGE} can "
             "be held to: many lists will be outside of it"
         ]
 
 
-def _check_parts(name: str, parts: object) -> None:
-    """Shares of 0 or more by group that are no more than a whole."""
-    if not isinstance(parts, Mapping) or (name.endswith("shares") and not parts):
-        raise SettingError(f"{name} must be shares by group, as in {{'ours': 0.5}}, found {repr(parts)[:50]}")
-    for group, share in parts.items():
-        check_text("a group", group)
-        fits = isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share <= 1
-        if not fits:
-            raise SettingError(f"{name}: the share of {group!r} must be between 0 and 1, found {share!r}")
-    if math.fsum(parts.values()) > 1 + 1e-9:
-        raise SettingError(f"{name} must add up to 1 at most, found {math.fsum(parts.values()):g}")
-
-
-def _check_looks(name: str, value: object) -> None:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= 1e6:
-        raise SettingError(f"{name} must be a number of looks above 0 and up to 1000000, found {value!r}")
+def _check_shares(name: str, shares: Mapping[str, float]) -> None:
+    """Refuse names of groups that no store can keep, and shares that are more than a whole."""
+    check_names(name, shares, "a group")
+    if (total := math.fsum(shares.values())) > 1 + 1e-9:
+        raise SettingError(f"{name}: Expected shares that add up to 1 at most, found {total:g}")
 
 
 def raise_to_floors(shares: FloatArray, floors: FloatArray) -> FloatArray:

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rankloop.service.core.configuration import Configuration
-from rankloop.service.core.extension import Extension
+from rankloop.service.core.extension import Extension, find_beginning
 from rankloop.service.core.lists.list_draft import ListDraft
-from rankloop.service.extensions.decided_states import find_beginning
 from rankloop.service.extensions.promise.fold_part import SearchFold
 from rankloop.service.extensions.promise.live_state import SearchBudget
 from rankloop.service.extensions.promise.settings import PromiseSettings
@@ -19,14 +18,16 @@ class Promise(Extension):
     """Keeps a share of the clicks of the caller's own order; given the search and the arm of a list."""
 
     name = "promise"
+    settings = PromiseSettings
 
     def decide(self, state: int | None, decision: Decision, before: Configuration) -> int | None:
         """Return the entry with which the promise began; None: nothing is promised."""
-        return find_beginning(PromiseSettings, state, decision, before.settings.promise)
+        return find_beginning(self.name, PromiseSettings, state, decision, before)
 
     def fold_part(self, configuration: Configuration) -> SearchFold | None:
         """Return the searches since the promise began."""
-        began, settings = configuration.extension_states.get(self.name), configuration.settings.promise
+        began = configuration.extension_states.get(self.name)
+        settings = configuration.settings.of(PromiseSettings)
         return None if began is None or settings is None else SearchFold(began, settings)
 
     def live(self, ranker: str, store: Store, clock: Callable[[], float]) -> SearchBudget:

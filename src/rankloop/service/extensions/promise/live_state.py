@@ -36,7 +36,8 @@ class _Waiting:
 class SearchBudget(LiveState):
     """Gives every list its arm: `held` unless the budget has room for one more search that is free.
 
-    >>> book, settings = SearchBudget("promise"), PromiseSettings(share=0.9, own=0.5, advance=0.4)
+    >>> settings = PromiseSettings(share=0.9, comparison_share=0.5, allowed_loss=0.4)
+    >>> book = SearchBudget("promise")
     >>> [book.assign(7, settings, f"q{n}", (), at=0.0, window=60.0).arm for n in range(3)]
     ['learned', 'held', 'held']
     """
@@ -53,7 +54,7 @@ class SearchBudget(LiveState):
     def give(self, request: RankRequest, view: View, query_id: str, at: float) -> Promised | None:
         """Return the search and the arm of a list, if clicks are promised."""
         configuration = view.configuration
-        settings, key = configuration.settings.promise, _asking(request)
+        settings, key = configuration.settings.of(PromiseSettings), _asking(request)
         if settings is None:
             return None
         began, window = configuration.extension_states[self.name], configuration.settings.window
@@ -78,7 +79,7 @@ class SearchBudget(LiveState):
             if first is not None and at < began + window:
                 return first
             self._give_up(at)
-            known, advance = self._known(settings), settings.advance
+            known, advance = self._known(settings), settings.allowed_loss
             free = known.account.allows(pending=known.free + self._unknown, advance=advance)
             coin = sticky_seed("promise", str(promise), query_id) / 2**BITS
             told = Promised(promise=promise, arm=settings.arm(coin, free=free), search=query_id)

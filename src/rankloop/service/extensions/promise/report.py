@@ -32,13 +32,13 @@ class PromiseReport:
 
 def promise_report(ranker: Ranker) -> PromiseReport | None:
     """How the promise stands, if clicks are promised."""
-    settings, standing = ranker.settings.promise, find_standing(ranker)
+    settings, standing = ranker.settings.of(PromiseSettings), find_standing(ranker)
     return None if settings is None or standing is None else told(settings, standing)
 
 
 def find_standing(ranker: Ranker) -> Standing | None:
     """How a promise stands, with lists that are not in the log yet; `None`: nothing is promised."""
-    settings, budget = ranker.settings.promise, ranker.lists.live_states.get("promise")
+    settings, budget = ranker.settings.of(PromiseSettings), ranker.lists.live_states.get("promise")
     if settings is None or not isinstance(budget, SearchBudget):
         return None
     return budget.standing(ranker.view.configuration.extension_states.get("promise") or 0, settings)
@@ -47,14 +47,14 @@ def find_standing(ranker: Ranker) -> Standing | None:
 def told(settings: PromiseSettings, standing: Standing) -> PromiseReport:
     """The report of a promise.
 
-    >>> found = told(PromiseSettings(advance=10), Standing(1, PromiseSettings().account, free=4))
+    >>> found = told(PromiseSettings(allowed_loss=10), Standing(1, PromiseSettings().account, free=4))
     >>> round(found.spent, 2), found.free
     (0.26, True)
     """
     account = standing.account
     own = account.held + account.owned
-    budget = settings.advance + (1 - settings.share) * account.due
-    room = settings.advance + account.lower - account.risk * standing.free
+    budget = settings.allowed_loss + (1 - settings.share) * account.due
+    room = settings.allowed_loss + account.lower - account.risk * standing.free
     found = PromiseReport(
         promise=standing.promise,
         words=settings.words,
@@ -68,7 +68,7 @@ def told(settings: PromiseSettings, standing: Standing) -> PromiseReport:
         budget=budget,
         room=room,
         spent=min(max(1 - room / budget, 0.0), 1.0) if budget > 0 else 1.0,
-        free=account.allows(pending=standing.free, advance=settings.advance),
+        free=account.allows(pending=standing.free, advance=settings.allowed_loss),
     )
     return replace(found, sentence=_sentence(found))
 

@@ -6,50 +6,83 @@ or a client, each list is a search of its own.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Annotated, ClassVar
 
-from rankloop.errors import SettingError, suggest_name
+from msgspec import Meta
+
+from rankloop.errors import SettingError
 from rankloop.evaluation import ClickAccount, SearchArm
 from rankloop.evaluation.click_account import LEAST_OWN
+from rankloop.service.core.settings_record import Settings, describe
 
 BITS = 63  # of a seed
-LARGEST = 1e9  # clicks in advance
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromiseSettings:
+class PromiseSettings(Settings, frozen=True, kw_only=True):
     """How much of the caller's order is promised, how surely, and at which price.
 
     >>> PromiseSettings(share=0.9).words
     'at least 90 % of the clicks of your own order, less 20, with 95 % confidence'
     """
 
-    share: float = 0.95  # of the searches with a click that the caller's own order would have had
-    confidence: float = 0.95  # that this holds, at all times together
-    own: float = 0.3  # share of the free searches that still get the caller's order, to compare with
-    advance: float = 20.0  # searches with a click that may be missing beyond the share, over the whole life
+    about: ClassVar[Meta] = describe(
+        "Click promise",
+        "Guarantees a share of the clicks your own order would get; "
+        "turn it on before you let the ranker experiment.",
+        group="Click promise",
+    )
+    share: Annotated[
+        float,
+        Meta(gt=0, lt=1),
+        describe(
+            "Promised share",
+            "Share of your order's searches with a click that the ranker guarantees; "
+            "lower it to learn faster.",
+        ),
+    ] = 0.95
+    confidence: Annotated[
+        float,
+        Meta(gt=0, lt=1),
+        describe(
+            "Promise confidence",
+            "Probability that the promise holds at all times together; "
+            "lower it to learn faster at more risk.",
+        ),
+    ] = 0.95
+    comparison_share: Annotated[
+        float,
+        Meta(gt=LEAST_OWN, lt=1),
+        describe(
+            "Comparison share",
+            "Share of free searches that still show your order for comparison; "
+            "raise it to risk fewer clicks per search.",
+        ),
+    ] = 0.3
+    allowed_loss: Annotated[
+        float,
+        Meta(ge=0, le=1e9),
+        describe(
+            "Allowed loss",
+            "Searches with a click that may be lost beyond the share, in total; "
+            "raise it to start learning sooner.",
+            unit="searches",
+            values={"0": "the ranker first shows your order until clicks build a reserve"},
+        ),
+    ] = 20.0
 
-    def __post_init__(self) -> None:
-        """Refuse what could not be kept."""
-        _between("share", self.share, 0.0, 1.0)
-        _between("confidence", self.confidence, 0.0, 1.0)
-        _between("own", self.own, LEAST_OWN, 1.0)
-        if not self.own < self.share:
+    def check(self) -> None:
+        """Refuse a promise of less than what is shown in the caller's order anyway."""
+        if not self.comparison_share < self.share:
             raise SettingError(
-                f"promise.own must be below promise.share, which is {self.share:g}: with more of the lists "
-                f"in your own order there is nothing to promise, found {self.own:g}"
+                f"comparison_share: Expected less than the share of {self.share:g}, "
+                f"found {self.comparison_share:g}: with more of the lists in your own order there is "
+                "nothing to promise"
             )
-        advance: object = self.advance
-        if not _number(advance) or not 0 <= self.advance <= LARGEST:
-            raise SettingError(f"promise.advance must be a number of clicks of 0 or more, found {advance!r}")
 
     @property
     def words(self) -> str:
         """In words."""
-        less = f", less {self.advance:g}" if self.advance else ""
+        less = f", less {self.allowed_loss:g}" if self.allowed_loss else ""
         return (
             f"at least {100 * self.share:g} % of the clicks of your own order{less}, "
             f"with {100 * self.confidence:g} % confidence"
@@ -59,34 +92,10 @@ class PromiseSettings:
     def account(self) -> ClickAccount:
         """The account before any search."""
         chance = 1 - self.confidence
-        return ClickAccount(share=self.share, chance=chance, own=self.own)
+        return ClickAccount(share=self.share, chance=chance, own=self.comparison_share)
 
     def arm(self, coin: float, *, free: bool) -> SearchArm:
         """The arm of a search, by a coin between 0 and 1."""
         if not free:
             return "held"
-        return "owned" if coin < self.own else "learned"
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, with every default."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """From JSON; what is missing has its default."""
-        if not isinstance(data, Mapping):
-            raise SettingError(f'promise must be settings, as in {{"share": 0.95}}, or null, found {data!r}')
-        names = [each.name for each in fields(cls)]
-        for name in data:
-            if name not in names:
-                raise SettingError(f"promise has no setting {name!r}: {suggest_name(str(name), names)}")
-        return cls(**data)
-
-
-def _between(name: str, value: object, low: float, high: float) -> None:
-    if not _number(value) or not low < value < high:  # type: ignore[operator]
-        raise SettingError(f"promise.{name} must be a number between {low:g} and {high:g}, found {value!r}")
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return "owned" if coin < self.comparison_share else "learned"

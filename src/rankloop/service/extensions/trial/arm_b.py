@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rankloop.policies.policy_names import read_policy
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.placement import sort_by_score
@@ -62,7 +61,7 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
         return Opponent(trial.number, other.model(trial.model), other.configuration(trial.number))
     if settings.policy is not None:
         if trial.number not in history.frozen:
-            before = history.settings(trial.rules).with_policy(read_policy(settings.policy, policy_kinds))
+            before = history.settings(trial.rules).with_policy(settings.policy)
             history.frozen[trial.number] = history.again(trial.number, settings=before).model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)

@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
+from rankloop.service.core.settings_record import read_settings
+from rankloop.service.extensions.settings import RankerSettings
 from rankloop.service.extensions.trial.trial_sessions import (
     Sessions,
     bound_of,
@@ -153,12 +155,11 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     )
 
 
-def rules_of(store: Store, ranker: str, trial: Trial) -> RankerSettings:
+def rules_of(store: Store, ranker: str, trial: Trial) -> BaseRankerSettings:
     """The ranker's settings during a trial, whatever its policy is."""
     versions = store.read_decisions(ranker, kinds=("settings",), after=trial.rules - 1)
-    body = dict(next(each for each in versions if each.seq == trial.rules).body["settings"])
-    body.pop("policy", None)
-    return RankerSettings.from_json(body, {})
+    body = next(each.body for each in versions if each.seq == trial.rules)
+    return read_settings(RankerSettings, body["settings"])
 
 
 def _head(ranker: Ranker, trial: Trial) -> dict[str, Any]:

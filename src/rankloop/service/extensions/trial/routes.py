@@ -10,7 +10,7 @@ from litestar.params import FromPath, JSONBody
 from msgspec import Meta, Struct
 
 from rankloop.service.extensions.trial.report import TrialReport
-from rankloop.service.extensions.trial.trial_state import TrialKind, TrialSettings
+from rankloop.service.extensions.trial.trial_state import TrialSettings
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
 from rankloop.service.service_errors import HistoryError
@@ -19,21 +19,9 @@ ADMIN = [needs("admin")]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
-class TrialBody(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+class TrialBody(TrialSettings, frozen=True, kw_only=True, omit_defaults=True):
     """What to compare a ranker with; with neither ranker nor policy, the caller's own order."""
 
-    kind: Annotated[
-        TrialKind, Meta(description="a share of the sessions gets arm B, or lists are made of both arms")
-    ] = "holdout"
-    share: Annotated[float, Meta(ge=0.01, le=0.99, description="of sessions in arm B")] = 0.5
-    ranker: Annotated[str, Meta(description="arm B: another ranker, as it is now")] = ""
-    policy: Annotated[
-        str | None, Meta(description="arm B: what another policy would have learned by now, as in PDGD()")
-    ] = None
-    action: Annotated[str, Meta(description="whose values decide, such as purchase; else clicks do")] = ""
-    highest: Annotated[float, Meta(description="what the value of a list is cut to")] = 0.0
-    wait: Annotated[float, Meta(description="seconds in which what is done counts")] | None = None
-    session: Annotated[float, Meta(description="seconds in which the lists of a session count")] = 1800.0
     reason: Annotated[str, Meta(max_length=2000, description="why; it stays in the decision log")] = ""
 
 
@@ -48,7 +36,7 @@ async def start(
     ranker: FromPath[str], data: JSONBody[TrialBody], context: InjectedContext, request: AnyRequest
 ) -> TrialReport:
     """Compare the ranker with something else, from the next list on."""
-    chosen = {name: getattr(data, name) for name in data.__struct_fields__ if name != "reason"}
+    chosen = {name: getattr(data, name) for name in TrialSettings.__struct_fields__}
     said = {"by": key_of(request), "reason": data.reason}
     job = partial(context.service.start_trial, ranker, TrialSettings(**chosen), **said)
     number = await context.ask(job)

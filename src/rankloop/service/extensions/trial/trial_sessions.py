@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
-from rankloop.service.core.ranker_settings import RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.extensions.trial.trial_state import Outcome, Trial
 from rankloop.service.store import Event, TrialList
@@ -46,7 +46,7 @@ class Sessions:
 
 def sessions_of(
     trial: Trial,
-    rules: RankerSettings,
+    rules: BaseRankerSettings,
     lists: Iterable[TrialList],
     events: Iterable[Event],
     *,
@@ -59,9 +59,9 @@ def sessions_of(
     for each in lists:
         unit = unit_of(each.session_id, each.client_id, each.query_id)
         session = found.setdefault(unit, Session(each.at, each.assignment.arm))
-        if each.at <= session.at + settings.session:
+        if each.at <= session.at + settings.session_seconds:
             session.lists.append(each)
-    over = [each for each in found.values() if each.at + settings.session + wait <= now]
+    over = [each for each in found.values() if each.at + settings.session_seconds + wait <= now]
     done = _done((each for session in over for each in session.lists), events, wait, without)
     rows = [[_score(each, done[each.seq], trial, rules) for each in session.lists] for session in over]
     scores = {
@@ -106,12 +106,12 @@ def wins_of(sessions: Sessions) -> BoolArray:
 
 def bound_of(trial: Trial, outcome: Outcome) -> float:
     """The most that a list can get."""
-    return trial.settings.highest if outcome == "value" else 1.0
+    return trial.settings.value_bound if outcome == "value" else 1.0
 
 
-def wait_of(trial: Trial, rules: RankerSettings) -> float:
+def wait_of(trial: Trial, rules: BaseRankerSettings) -> float:
     """The seconds after a list in which what is done counts."""
-    return rules.window if trial.settings.wait is None else trial.settings.wait
+    return rules.window if trial.settings.outcome_seconds is None else trial.settings.outcome_seconds
 
 
 def _means(rows: Sequence[Sequence[float]], most: float) -> FloatArray:
@@ -134,7 +134,7 @@ def _done(
 
 
 def _score(
-    each: TrialList, events: Sequence[Event], trial: Trial, rules: RankerSettings
+    each: TrialList, events: Sequence[Event], trial: Trial, rules: BaseRankerSettings
 ) -> dict[Outcome, float]:
     """What became of a list; of an interleaved one, A's part of it minus B's."""
     positions = [each.shown.index(event.object_id) for event in events]
@@ -149,7 +149,7 @@ def _score(
         return _owed(each, clicks, values, trial)
     return {
         "clicked": float(clicks.any()),
-        "value": float(np.clip(values.sum(), 0.0, trial.settings.highest)),
+        "value": float(np.clip(values.sum(), 0.0, trial.settings.value_bound)),
     }
 
 
@@ -161,7 +161,7 @@ def _owed(each: TrialList, clicks: BoolArray, values: FloatArray, trial: Trial) 
     ahead = owners[0] - owners[1]
     return {
         "clicked": float(np.sign(ahead @ clicks)),
-        "value": float(ahead @ _cut(values, trial.settings.highest)),
+        "value": float(ahead @ _cut(values, trial.settings.value_bound)),
     }
 
 

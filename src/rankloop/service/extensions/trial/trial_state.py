@@ -7,58 +7,121 @@ what is tried is a fold of the log, too.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self, TypeAlias, get_args
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal, Self, TypeAlias
 
-from rankloop.errors import SettingError, suggest_name
+from msgspec import Meta
+
+from rankloop.errors import SettingError
+from rankloop.service.core.settings_record import Settings, check_names, describe, read_settings
 from rankloop.service.store import Decision
-from rankloop.short_text import check_text
 
 TrialKind: TypeAlias = Literal["holdout", "interleave"]
 Outcome: TypeAlias = Literal["clicked", "value"]
-LARGEST = 1e9  # of a value that can be bounded
+Text: TypeAlias = Annotated[str, Meta(max_length=200)]
 LONGEST = 366 * 86_400.0  # seconds
 KINDS = ("trial", "trial_stop", "settings", "mode", "rollback", "forget", "retain")  # that begin or end one
 
 
-@dataclass(frozen=True, kw_only=True)
-class TrialSettings:
+class TrialSettings(Settings, frozen=True, kw_only=True):
     """What is compared with a ranker, how, and by which outcome.
 
-    `holdout`: a share of the sessions gets arm B. `interleave`: every list is made of both arms' lists.
     Clicks decide or, if an `action` is named, the sum of its values.
 
     >>> TrialSettings(kind="holdout", share=0.1).against
     "the caller's order"
     """
 
-    kind: TrialKind = "holdout"
-    share: float = 0.5  # of sessions in arm B; of a holdout
-    ranker: str = ""  # arm B: the model of another ranker, as it is when the trial begins
-    policy: str | None = None  # or what another policy would have learned from the log by then
-    action: str = ""  # whose values decide, such as purchase; without one, clicks do
-    highest: float = 0.0  # what a list's value is cut to: the interval needs a bound
-    wait: float | None = None  # seconds after a list in which what is done counts; None: the ranker's window
-    session: float = 1800.0  # seconds after its first list in which a session's lists count
+    about: ClassVar[Meta] = describe("Trial", "Compares a ranker with something else, live.")
+    kind: Annotated[
+        TrialKind,
+        describe(
+            "Trial type",
+            "How the ranker and arm B are compared; choose `holdout` if `fair` or `max_displacement` is set.",
+            values={
+                "holdout": "a share of sessions gets arm B",
+                "interleave": "each list mixes both",
+            },
+        ),
+    ] = "holdout"
+    share: Annotated[
+        float,
+        Meta(ge=0.01, le=0.99),
+        describe(
+            "Share of arm B",
+            "Share of sessions that get arm B in a holdout; lower it if arm B may be worse.",
+        ),
+    ] = 0.5
+    ranker: Annotated[
+        Text,
+        describe(
+            "Other ranker",
+            "Another ranker's model, as it is now, as arm B; with `policy` also empty, your order.",
+        ),
+    ] = ""
+    policy: Annotated[
+        str | None,
+        describe(
+            "Other policy",
+            "What another policy would have learned from the log so far, as arm B; "
+            "not together with `ranker`.",
+        ),
+    ] = None
+    action: Annotated[
+        Text,
+        describe(
+            "Value action",
+            "Decides the trial by the value of this action, such as `purchase`, instead of clicks.",
+        ),
+    ] = ""
+    max_value: Annotated[
+        Annotated[float, Meta(gt=0, le=1e9)] | None,
+        describe(
+            "Maximum value per list",
+            "Counts at most this value per list; set it slightly above a large order.",
+            values={"null": "no value is counted; it is required with `action`"},
+        ),
+    ] = None
+    outcome_seconds: Annotated[
+        Annotated[float, Meta(ge=0, le=LONGEST)] | None,
+        describe(
+            "Outcome window",
+            "Time after a list in which clicks and values count; raise it if purchases come hours later.",
+            unit="seconds",
+            values={"null": "the ranker's window"},
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        """Refuse what could not be compared."""
-        _one_of("kind", self.kind, get_args(TrialKind))
-        _number("share", self.share, low=0.01, high=0.99)
-        _number("session", self.session, low=0.0, high=LONGEST)
-        if self.wait is not None:
-            _number("wait", self.wait, low=0.0, high=LONGEST)
-        check_text("the ranker of arm B", self.ranker, empty=True)
-        check_text("the action of a trial", self.action, empty=True)
+    session_seconds: Annotated[
+        float,
+        Meta(ge=0, le=LONGEST),
+        describe(
+            "Session length",
+            "Time after its first list in which the lists of a session count; "
+            "a session is judged when it is over.",
+            unit="seconds",
+        ),
+    ] = 1800.0
+
+    def check(self) -> None:
+        """Refuse two arms B, a value without its bound, and a bound without its value."""
+        for field, name in {"ranker": self.ranker, "action": self.action}.items():
+            if name:
+                check_names(field, [name], f"the {field} of a trial")
         if self.ranker and self.policy is not None:
-            raise SettingError("arm B is another ranker or another policy: name one of them, or none")
-        _number("highest", self.highest, low=0.0, high=LARGEST)
-        if bool(self.action) != (self.highest > 0):
             raise SettingError(
-                "a value needs an action, and the highest value of a list, to which larger ones are cut: "
-                f'as in action="purchase", highest=200; found {self.action!r} and {self.highest:g}'
+                f"policy: Expected another ranker or another policy, found both, {self.ranker!r} and "
+                f"{self.policy!r}: choose one"
+            )
+        if self.action and self.max_value is None:
+            raise SettingError(
+                f"max_value: Expected a number above 0 beside the action {self.action!r}, found null: "
+                "larger values of a list are counted as this one"
+            )
+        if self.max_value is not None and not self.action:
+            raise SettingError(
+                f"action: Expected the name of an action beside max_value, found none: "
+                f"set both, or leave out max_value={self.max_value:g}"
             )
 
     @property
@@ -69,22 +132,14 @@ class TrialSettings:
         return f"policy {self.policy.partition('(')[0]}" if self.policy is not None else "the caller's order"
 
     @property
+    def value_bound(self) -> float:
+        """The most that the value of a list counts; 0: no value is counted."""
+        return self.max_value or 0.0
+
+    @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """What is measured, that by which it is decided first."""
         return ("value", "clicked") if self.action else ("clicked",)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON, with every default."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Self:
-        """From JSON; what is missing has its default."""
-        names = [each.name for each in fields(cls)]
-        for name in data:
-            if name not in names:
-                raise SettingError(f"a trial has no setting {name!r}: {suggest_name(str(name), names)}")
-        return cls(**data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +167,7 @@ class Trial:
         return cls(
             number=decision.seq,
             at=decision.at,
-            settings=TrialSettings.from_json(body["settings"]),
+            settings=read_settings(TrialSettings, body["settings"]),
             rules=body["rules"],
             model=body["model"],
         )
@@ -143,18 +198,3 @@ def _end(trial: Trial, decision: Decision, mode: str) -> str:
         "retire": "features were retired",
     }
     return changes.get(decision.kind, "")
-
-
-def _one_of(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingError(
-            f"{name} of a trial: no such choice, {value!r}: {suggest_name(str(value), choices)}"
-        )
-
-
-def _number(name: str, value: object, *, low: float, high: float) -> None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    if not fits or not low <= value <= high:  # type: ignore[operator]
-        raise SettingError(
-            f"{name} of a trial must be a number between {low:g} and {high:g}, found {value!r}"
-        )

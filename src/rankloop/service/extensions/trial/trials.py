@@ -7,13 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import structs
 
 from rankloop.errors import RequestError
 from rankloop.naming import write_name
-from rankloop.policies.policy_names import PolicyKinds, read_policy
+from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.ranker import Ranker
-from rankloop.service.core.ranker_settings import check_served
+from rankloop.service.core.ranker_settings import build_policy, check_policy_can_serve
+from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.guardrails.settings import GuardrailSettings
 from rankloop.service.extensions.trial.report import TrialReport, report, reports, trials_of
 from rankloop.service.extensions.trial.trial_state import Trial, TrialSettings
 from rankloop.service.reports.decision_log import signed
@@ -61,9 +64,8 @@ def begin(
 ) -> int:
     """Begin a trial; its number. `other` is the ranker of arm B, if it is one; `said`: who and why."""
     if settings.policy is not None:  # with every default, so that it stays what it is today
-        settings = replace(
-            settings, policy=write_name(read_policy(settings.policy, policy_kinds), defaults=True)
-        )
+        policy = build_policy(settings.policy, policy_kinds)
+        settings = structs.replace(settings, policy=write_name(policy, defaults=True))
     _check_arms(ranker, settings, other, policy_kinds)
     at = ranker.now()
     model = other.view.model.version if other else 0
@@ -118,12 +120,13 @@ def _check_arms(
         raise RequestError("a ranker that is broken cannot be compared: see /v1/doctor")
     own = ranker.settings
     if settings.policy is not None:
-        check_served(own.with_policy(read_policy(settings.policy, policy_kinds)), policy_kinds)
+        check_policy_can_serve(own.with_policy(settings.policy), policy_kinds)
     if settings.kind != "interleave":
         return
+    guards = own.of(GuardrailSettings)
     named = {
-        "fair": own.fair is not None,
-        "max_displacement": own.max_displacement is not None,
+        "fair": own.of(FairSettings) is not None,
+        "max_displacement": bool(guards and guards.max_displacement is not None),
     }
     if any(named.values()):
         names = ", ".join(name for name, there in named.items() if there)

@@ -94,8 +94,8 @@ async def insight(
 def diagnose(service: ServiceFacade, minutes: int) -> Diagnosis:
     """Whether the clicks of the last minutes arrived; what is wrong with the service itself comes first."""
     since, until = _stretch(service, minutes)
-    rules = {name: service.settings(name) for name in service.rankers()}
-    found = doctor(service.store, since=since, until=until, rules=rules)
+    known = {name: service.ranker(name).view.configuration for name in service.rankers()}
+    found = doctor(service.store, since=since, until=until, configurations=known)
     aged = [said for name in service.rankers() for said in about_unused(service.ranker(name), service.store)]
     return with_causes(replace(found, causes=(*service.health().causes, *found.causes)), aged)
 

@@ -10,7 +10,7 @@ from litestar import Response, get, patch, post, put
 from litestar.params import FromPath, JSONBody, QueryParameter
 from msgspec import Struct
 
-from rankloop.service.core.ranker_settings import Mode, RankerSettings
+from rankloop.service.core.ranker_settings import BaseRankerSettings, Mode
 from rankloop.service.core.settings_change import SettingsPreview, check_confirmed
 from rankloop.service.http.app_context import AppContext, InjectedContext
 from rankloop.service.http.rank_body import ModeBody, RankerBody
@@ -101,7 +101,7 @@ async def change(
 
 
 def _confirmed(
-    context: AppContext, ranker: str, settings: RankerSettings, relearn: bool, only: bool, confirm: str
+    context: AppContext, ranker: str, settings: BaseRankerSettings, relearn: bool, only: bool, confirm: str
 ) -> SettingsPreview:
     """What would change; refused if it must be confirmed and was not, unless a preview is asked for."""
     found = context.service.preview(ranker, settings, relearn=relearn)
@@ -113,7 +113,7 @@ def _confirmed(
 async def _changed(
     context: AppContext,
     found: SettingsPreview,
-    settings: RankerSettings,
+    settings: BaseRankerSettings,
     version: int | None,
     key: str,
     said: Mapping[str, str],
