@@ -17,7 +17,7 @@ import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.policies import PairRank
-from rankloop.service import RankerSettings, UserEvent
+from rankloop.service import FairSettings, RankerSettings, UserEvent
 from rankloop.service.operations.person_removal import remove_people
 from rankloop.service.reports.deletion_rules import PATIENCE, about_deletions
 from rankloop.service.service_facade import ServiceFacade
@@ -31,14 +31,11 @@ from tests.support.waiting import wait_until
 frequent_snapshots = keep_snapshots_every(5)
 
 OTTO = Person(client_id="client-of-otto-4711")
-SETTINGS = RankerSettings(policy=PairRank(), window=10.0)
+SETTINGS = RankerSettings(policy=PairRank(), window=10.0, fair=FairSettings())
 BESIDE = 2.0  # seconds that a reader stands in the way
 WORDS = (
-    "query-only-otto-asks",
-    "Title only he was shown",
-    "session-of-otto",
-    "client-of-otto",
-    "user-otto-7",
+    *("query-only-otto-asks", "Title only he was shown", "session-of-otto", "group-of-otto"),
+    OTTO.client_id,
 )
 
 
@@ -70,10 +67,11 @@ def live(service: ServiceFacade, rounds: int, *, start: int = 0) -> list[str]:
     rng, his = np.random.default_rng(start), list[str]()
     for number in range(start, start + rounds):
         otto = number % 3 == 0
+        group = WORDS[3] if otto else f"group-{number % 2}"
         title = f"{WORDS[1] if otto else 'title'} {number % 5}"
         shown = service.rank(
             [
-                Candidate(f"d{i}", {f"f{j}": float(v) for j, v in enumerate(row)}, title=title)
+                Candidate(f"d{i}", {f"f{j}": float(v) for j, v in enumerate(row)}, title=title, group=group)
                 for i, row in enumerate(rng.normal(size=(5, 3)))
             ],
             ranker="shop",
@@ -86,7 +84,7 @@ def live(service: ServiceFacade, rounds: int, *, start: int = 0) -> list[str]:
         service.record([UserEvent(shown.query_id, clicked, event_id=event)])
         his += [shown.query_id, event] if otto else []
     service.tick()
-    return [*his, *WORDS[:4]]
+    return [*his, *WORDS]
 
 
 READS = """import sqlite3, sys
@@ -165,7 +163,7 @@ def test_a_reader_is_named_and_nobody_waits_for_it(place: Place, service: Servic
     service.finish_deletions()
     assert service.deletions()[0].done
     assert list(about_deletions(place.store, until=moment)) == []
-    assert place.hits(said[:-4]) == []  # his ids of then
+    assert place.hits(said[: -len(WORDS)]) == []  # his ids of then
 
 
 def test_traffic_goes_on_while_a_reader_is_in_the_way(place: Place) -> None:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from rankloop.service.store.byte_search import cut_texts
 
 IDS = frozenset(("query_id", "event_id"))
-WORDS: Mapping[
-    str, tuple[str, ...]
-] = {  # columns that tell of people, and what to search for after a removal
+WORDS: Mapping[str, tuple[str, ...]] = {  # columns that tell of people
     "impressions": ("query_id", "user_query", "client_id", "session_id", "user_id", "titles"),
     "payloads": ("payload",),  # what is compressed has no words of its own
     "events": ("event_id", "query_id", "client_id", "session_id", "source"),

@@ -13,7 +13,13 @@ import psycopg
 from rankloop.service.store.byte_search import ByteSearch
 from rankloop.service.store.postgres.partitions import make_table
 from rankloop.service.store.postgres.postgres_connections import Connection, take_lock
-from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, find_outdated, read_removals
+from rankloop.service.store.postgres.removals import (
+    DECISIONS,
+    SNAPSHOTS,
+    TOTALS,
+    find_outdated,
+    read_removals,
+)
 from rankloop.service.store.postgres.table_locks import MOMENT, find_blockers, lock_tables, refuse_if_read
 from rankloop.service.store.purge import PERSONAL, Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.sql.log_schema import RANGES
@@ -22,7 +28,11 @@ from rankloop.service.store.store import StillRead
 HEAD_TIMEOUT = "2s"  # to wait for the commit at hand
 COPIES = 3  # made in one go, if removals make the one before outdated
 SUFFIX = "_copy"
-OTHERS = {DECISIONS: ("decisions",), SNAPSHOTS: ("snapshots", "snapshot_blocks", "blocks")}
+OTHERS = {
+    DECISIONS: ("decisions",),
+    SNAPSHOTS: ("snapshots", "snapshot_blocks", "blocks"),
+    TOTALS: ("exposures",),  # the name of a group may tell of someone
+}
 
 
 def purge_tables(connection: Connection, texts: RemovedTexts | None) -> PurgeOutcome:

@@ -39,7 +39,13 @@ from rankloop.service.store.payload_dictionary import PayloadCompressor
 from rankloop.service.store.postgres import exposure
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
-from rankloop.service.store.postgres.removals import DECISIONS, SNAPSHOTS, count_change, count_removals
+from rankloop.service.store.postgres.removals import (
+    DECISIONS,
+    SNAPSHOTS,
+    TOTALS,
+    count_change,
+    count_removals,
+)
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.bucket_sums import keep_sums, sum_buckets
 from rankloop.service.store.sql.dialect import NO_VALUES, PostgresDialect, Row, Values
@@ -324,6 +330,7 @@ class PostgresTransaction(SnapshotTable):
 
     def _remove(self, lists: Collection[int], events: Collection[int]) -> int:
         count_removals(self._connection, [*lists, *events])
+        count_change(self._connection, TOTALS)
         removed = remove_entries(self._run, DIALECT, lists=lists, events=events)
         self._forget()
         return removed
