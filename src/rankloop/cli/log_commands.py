@@ -37,11 +37,11 @@ def backup(
 
     `rankloop backup /backup/monday.jsonl --store postgresql://db.example/shop`
     """
+    from rankloop.service.core.decision_kind import sign_decision  # noqa: PLC0415
     from rankloop.service.operations.backup import back_up  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
-    from rankloop.service.reports.decision_log import signed  # noqa: PLC0415
 
-    said = signed(whoever(), reason)
+    said = sign_decision(whoever(), reason)
     size = back_up(DataDirectory(data_dir, store), to, overwrite=overwrite, said=said)
     CONSOLE.print(f"{to}: {decimal(size)}", highlight=False, markup=False, soft_wrap=True)
 

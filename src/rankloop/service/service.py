@@ -9,9 +9,6 @@ from typing import Self
 
 from rankloop.policies import Policy
 from rankloop.recommend import FittedRecommender
-from rankloop.service.core.list_service import Lists
-from rankloop.service.core.ranker_collection import Rankers
-from rankloop.service.events.events import Events
 from rankloop.service.extensions.recommend.recommendations import Recommendations
 from rankloop.service.extensions.trial.trials import Trials
 from rankloop.service.operations.job_runner import Jobs
@@ -83,7 +80,8 @@ class RankingService:
         except BaseException:
             self._close_store()
             raise
-        self.rankers, self.lists, self.events = Rankers(self.facade), Lists(self.facade), Events(self.facade)
+        facade = self.facade
+        self.rankers, self.lists, self.events = facade.collection, facade.list_service, facade.event_service
         self.reports, self.jobs, self.people = Reports(self.facade), Jobs(self.facade), People(self.facade)
         self.keys, self.retention = self.facade.keys, Retention(self.facade)
         self.trials, self.recommendations = Trials(self.facade), Recommendations(self.facade)

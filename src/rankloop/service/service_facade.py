@@ -6,20 +6,15 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from rankloop.policies import Policy
 from rankloop.recommend import FittedRecommender
 from rankloop.service.core.background_thread import LearningThread
-from rankloop.service.core.lists.replay import Audit, Replay, audit, find_swapped_pairs, replay
+from rankloop.service.core.decision_kind import sign_decision
+from rankloop.service.core.lists.replay import find_swapped_pairs
 from rankloop.service.core.model import Model
-from rankloop.service.core.ranker_settings import (
-    BaseRankerSettings,
-    build_policy,
-    check_policy_can_serve,
-    complete_settings,
-)
-from rankloop.service.core.settings_change import SettingsPreview, patched, preview
+from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.export import PortableModel
 from rankloop.service.export.model_extraction import portable
@@ -31,7 +26,7 @@ from rankloop.service.extensions.trial.trial_state import TrialSettings
 from rankloop.service.extensions.trial.trials import begin, stop
 from rankloop.service.live_rankers import LiveRankers
 from rankloop.service.operations import people
-from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, changed_settings, version_of
+from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, version_of
 from rankloop.service.operations.key_manager import KeyManager
 from rankloop.service.operations.people import Deleted, Deletions, PersonReport
 from rankloop.service.operations.rebuild_requests import retire_body, retired_before
@@ -45,7 +40,7 @@ from rankloop.service.operations.retention import (
 from rankloop.service.operations.rollback import forget_body, forgotten_before, rollback_body
 from rankloop.service.operations.undo import UndoPreview, undo, undo_plan
 from rankloop.service.random_ids import random_id
-from rankloop.service.reports.decision_log import Decided, decided, signed
+from rankloop.service.reports.decision_log import Decided, decided
 from rankloop.service.reports.health import Health, health
 from rankloop.service.reports.learned_weights import Learned, LearnedBetween, learned, learned_between
 from rankloop.service.reports.pair_explanation import Explanation, explain_past
@@ -138,16 +133,11 @@ class ServiceFacade(LiveRankers):
         these settings had always held: a warm start for another policy, and the way for one that cannot take
         more features to begin with all there are.
         """
-        settings = complete_settings(settings, self._policy_kinds)
-        check_policy_can_serve(settings, self._policy_kinds)
-        found = self.ranker(ranker)
-        said = signed(by, reason)
-        if relearn:
-            number = ask_to_relearn(found, settings, version, said=said)
-            return version_of(self._jobs.soon(found, number, seconds=None))
-        seq = found.decide_if(partial(changed_settings, settings, said, version))
-        found.catch_up()
-        return seq
+        if not relearn:
+            return self.collection.configure(ranker, settings, version=version, by=by, reason=reason)
+        wanted, found = self.collection.check_settings(settings), self.ranker(ranker)
+        number = ask_to_relearn(found, wanted, version, said=sign_decision(by, reason))
+        return version_of(self._jobs.soon(found, number, seconds=None))
 
     def adopt(
         self,
@@ -165,20 +155,9 @@ class ServiceFacade(LiveRankers):
         moment, and otherwise under way. Until then the ranker goes on as it is. The same `key` is the same
         job, whenever it is asked for.
         """
-        settings = complete_settings(settings, self._policy_kinds)
-        check_policy_can_serve(settings, self._policy_kinds)
-        found = self.ranker(ranker)
-        number = ask_to_relearn(found, settings, version, key=key, said=signed(by, reason))
+        wanted, found = self.collection.check_settings(settings), self.ranker(ranker)
+        number = ask_to_relearn(found, wanted, version, key=key, said=sign_decision(by, reason))
         return self._jobs.soon(found, number)
-
-    def preview(self, ranker: str, settings: BaseRankerSettings, *, relearn: bool = False) -> SettingsPreview:
-        """What these settings would change, and what would be lost by them; changes nothing."""
-        wanted = complete_settings(settings, self._policy_kinds)
-        return preview(self.ranker(ranker), self.store, wanted, relearn=relearn)
-
-    def patched(self, ranker: str, patch: Mapping[str, Any]) -> BaseRankerSettings:
-        """The settings in force with some of them changed, by a JSON merge patch; changes nothing."""
-        return self.settings_from(patched(self.ranker(ranker), patch))
 
     # trials
 
@@ -192,7 +171,8 @@ class ServiceFacade(LiveRankers):
         plan, found = settings or TrialSettings(), self.ranker(ranker)
         other = self.ranker(plan.ranker) if plan.ranker else None
         found.try_to_catch_up()
-        return begin(found, self.store, self._policy_kinds, plan, other, said=signed(by, reason))
+        kinds, said = self.collection.policy_kinds, sign_decision(by, reason)
+        return begin(found, self.store, kinds, plan, other, said=said)
 
     def stop_trial(
         self, ranker: str, trial: int, *, by: str = "", reason: str = "it was stopped"
@@ -231,7 +211,7 @@ class ServiceFacade(LiveRankers):
         """
         found = self.ranker(ranker)
         body = rollback_body(found, self.store, to=to, moment=moment)
-        number = ask(found, "rollback", body, key=key, said=signed(by, reason))
+        number = ask(found, "rollback", body, key=key, said=sign_decision(by, reason))
         return self._jobs.soon(found, number)
 
     def forget(
@@ -249,7 +229,7 @@ class ServiceFacade(LiveRankers):
         number = forgotten_before(found, self.store, chosen, key)
         if not number:
             body = forget_body(found, self.store, chosen)
-            number = ask(found, "forget", body, key=key, said=signed(by, reason))
+            number = ask(found, "forget", body, key=key, said=sign_decision(by, reason))
         return self._jobs.soon(found, number)
 
     def retire_features(
@@ -271,7 +251,7 @@ class ServiceFacade(LiveRankers):
         number = retired_before(found, self.store, chosen, key)
         if not number:
             body = retire_body(found, self.store, chosen, unused_for)
-            number = ask(found, "retire", body, key=key, said=signed(by, reason))
+            number = ask(found, "retire", body, key=key, said=sign_decision(by, reason))
         return self._jobs.soon(found, number)
 
     def jobs(self) -> list[JobReport]:
@@ -285,18 +265,9 @@ class ServiceFacade(LiveRankers):
     def cancel_job(self, number: int, *, reason: str = "it was cancelled", by: str = "") -> JobReport:
         """Cancel a job that is not done: nothing is changed."""
         check_text("the reason", reason)
-        return self._jobs.cancel(number, signed(by, reason))
+        return self._jobs.cancel(number, sign_decision(by, reason))
 
     # past lists
-
-    def audit(self, query_id: str) -> Audit:
-        """Everything that is known about a past list."""
-        return audit(self.store, query_id)
-
-    def replay(self, query_id: str) -> Replay:
-        """A past list, made again from its inputs and the model of its time."""
-        shown = self.audit(query_id).impression
-        return replay(shown, self.ranker(shown.ranker).history)
 
     def explain(self, query_id: str, a: str, b: str) -> Explanation:
         """Why one result stood above another."""
@@ -364,7 +335,7 @@ class ServiceFacade(LiveRankers):
         exploring, unless it is to `explore`. `NoSupport` if the log could not have shown what it would.
         """
         if isinstance(policy, str):
-            policy = build_policy(policy, self._policy_kinds)
+            policy = build_policy(policy, self.collection.policy_kinds)
         target = one_target(policy, self.ranker(other) if other else None)
         found = self.ranker(ranker)
         return what_if(found, self.store, target, depth=depth, share=share, explore=explore, level=level)
@@ -393,12 +364,14 @@ class ServiceFacade(LiveRankers):
 
     def retain(self, ranker: str, *, since: float, by: str = "", reason: str = "") -> Retained:
         """Discard what is older than a moment and not needed any more, and give the space back."""
-        return retain(self.ranker(ranker), self._rankers, self.store, since, said=signed(by, reason))
+        said = sign_decision(by, reason)
+        return retain(self.ranker(ranker), self.collection.by_name, self.store, since, said=said)
 
     def shrink(self, ranker: str, *, gigabytes: float, by: str = "", reason: str = "") -> Retained:
         """Discard the oldest part of a log until the store takes no more than so much, as far as it can."""
         most = RetentionSettings(gigabytes=gigabytes).most
-        return shrink(self.ranker(ranker), self._rankers, self.store, most, said=signed(by, reason))
+        said = sign_decision(by, reason)
+        return shrink(self.ranker(ranker), self.collection.by_name, self.store, most, said=said)
 
     # people's data
 
@@ -413,7 +386,7 @@ class ServiceFacade(LiveRankers):
         the background that follows, and `deletions` says when it is done. What it decided is in the log
         without whom it was about.
         """
-        decision = self._deletions.delete(persons, signed(by, reason))
+        decision = self._deletions.delete(persons, sign_decision(by, reason))
         for name in decision.body["rankers"] if decision else ():
             self.ranker(name).refresh()  # no list that is asked for from now on is made by what knew them
         if not self.learns_by_itself:
@@ -425,7 +398,7 @@ class ServiceFacade(LiveRankers):
     def finish_deletions(self) -> None:
         """Learn anew what was learned from deleted entries, and purge the files until nothing is left."""
         if due := self._deletions.find_due(leads=self.leads):
-            for found in self._rankers.values():
+            for found in self.collection.by_name.values():
                 found.try_to_catch_up()
             self._deletions.finish(due)
 
@@ -455,19 +428,19 @@ class ServiceFacade(LiveRankers):
     def health(self) -> Health:
         """Whether everything keeps up."""
         error = self._thread.error if self._thread else ""
-        return health(self._rankers, error=error, lag=self.store.lag(self.clock()))
+        return health(self.collection.by_name, error=error, lag=self.store.lag(self.clock()))
 
     @property
     def leads(self) -> bool:
         """Whether this process does what only one of those on a store is to do."""
-        first = next(iter(sorted(self._rankers)), None)
-        return first is None or self._rankers[first].leads
+        first = next(iter(sorted(self.collection.by_name)), None)
+        return first is None or self.collection.by_name[first].leads
 
     def upkeep(self) -> None:
         """What is to be done now and then: finish what was deleted, by one process of those on a store."""
         self.finish_deletions()
         if self.leads:
-            self._retention.look(self._rankers, self.store, self.clock())
+            self._retention.look(self.collection.by_name, self.store, self.clock())
 
     def close(self) -> None:
         """Stop learning and keep what was learned; the store stays open. Jobs go on with the next start."""
@@ -476,7 +449,7 @@ class ServiceFacade(LiveRankers):
         for thread in (self._keeper, self._thread):
             if thread:
                 thread.stop()
-        for found in self._rankers.values():
+        for found in self.collection.by_name.values():
             found.lists.resume()
             found.try_to_catch_up()
             if not found.broken and found.leads:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from rankloop.naming import write_name
+from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.core.settings_fields import SettingField, fields_of
@@ -120,6 +121,28 @@ def preview(
         dangerous=policy or bool(lost),
         confirm=_token(ranker.name, configuration.settings_version, after, relearn),
     )
+
+
+def changed_settings(
+    settings: BaseRankerSettings, said: Mapping[str, str], version: int | None, configuration: Configuration
+) -> tuple[str, Mapping[str, Any]]:
+    """Return the decision that puts settings into force; refused while a job is about to put others."""
+    check_version(version, configuration)
+    return "settings", {"settings": settings.to_log(), "relearn": False, **said}
+
+
+def check_version(version: int | None, configuration: Configuration) -> None:
+    """Refuse to change other settings than those that somebody has looked at, or those about to come."""
+    if version is not None and version != configuration.settings_version:
+        raise ConflictError(
+            f"the settings were changed meanwhile: version {configuration.settings_version} is in force, "
+            f"and you have seen version {version}; look at them again"
+        )
+    for job in configuration.waiting:
+        if job.kind == "relearn":
+            raise ConflictError(
+                f"job {job.number} is about to put other settings into force: wait for it, or cancel it"
+            )
 
 
 def check_confirmed(found: SettingsPreview, confirm: str) -> None:

@@ -9,8 +9,8 @@ from msgspec import Meta, Struct
 from rankloop.recommend.interview import Answer
 from rankloop.service.core.lists.rank_request import LONGEST_QUERY
 from rankloop.service.core.ranker_settings import Mode
+from rankloop.service.events.events import MOST_EVENTS
 from rankloop.service.extensions.recommend.recommend_request import MOST_EXCLUDED, MOST_ITEMS
-from rankloop.service.live_rankers import MOST_EVENTS
 from rankloop.service.operations.api_keys import Scope
 
 Id = Annotated[str, Meta(max_length=200)]

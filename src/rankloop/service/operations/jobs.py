@@ -22,6 +22,7 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
+from rankloop.service.core.settings_change import check_version
 from rankloop.service.core.settings_record import read_settings
 from rankloop.service.operations.rebuild_requests import check_columns
 from rankloop.service.operations.rollback import check_events
@@ -193,28 +194,6 @@ def end(ranker: Ranker, number: int, state: Literal["cancelled", "failed"], said
         return "job_end", {"job": number, "state": state, **said}
 
     return ranker.decide_if(choose)
-
-
-def changed_settings(
-    settings: BaseRankerSettings, said: Mapping[str, str], version: int | None, configuration: Configuration
-) -> tuple[str, Mapping[str, Any]]:
-    """The decision that puts settings into force; not while a job is about to put others."""
-    check_version(version, configuration)
-    return "settings", {"settings": settings.to_log(), "relearn": False, **said}
-
-
-def check_version(version: int | None, configuration: Configuration) -> None:
-    """Refuse to change other settings than those that somebody has looked at, or those about to come."""
-    if version is not None and version != configuration.settings_version:
-        raise ConflictError(
-            f"the settings were changed meanwhile: version {configuration.settings_version} is in force, "
-            f"and you have seen version {version}; look at them again"
-        )
-    for job in configuration.waiting:
-        if job.kind == "relearn":
-            raise ConflictError(
-                f"job {job.number} is about to put other settings into force: wait for it, or cancel it"
-            )
 
 
 def version_of(report: JobReport) -> int:

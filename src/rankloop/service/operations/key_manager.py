@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from rankloop.errors import RequestError, suggest_name
+from rankloop.service.core.decision_kind import sign_decision
 from rankloop.service.operations.api_keys import (
     KEY,
     NAME,
@@ -20,7 +21,6 @@ from rankloop.service.operations.api_keys import (
     fresh_key,
     hash_of,
 )
-from rankloop.service.reports.decision_log import signed
 from rankloop.service.store import SERVICE, Decision, Store, StoreError, Transaction, write
 
 T = TypeVar("T")
@@ -132,7 +132,9 @@ class KeyManager:
         def job(transaction: Transaction) -> T:
             def append(body: Mapping[str, object]) -> None:
                 now, said = transaction.time(at), {"grace": 0.0, "sha256": "", "replaces": [], **body}
-                transaction.append(Decision(at=now, ranker=SERVICE, kind=KEY, body=said | signed(by, reason)))
+                transaction.append(
+                    Decision(at=now, ranker=SERVICE, kind=KEY, body=said | sign_decision(by, reason))
+                )
 
             return change(start.after_all(transaction.read_decisions(SERVICE, after=start.position)), append)
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from rankloop.errors import RequestError, suggest_name
 from rankloop.service.store import Decision, Store
-from rankloop.short_text import check_text
 
 KINDS = (
     "settings",
@@ -24,7 +23,6 @@ KINDS = (
     "delete",
     "backup",
 )
-LONGEST_REASON = 2000
 MOST_CHANGES = 3  # of settings that are named
 
 
@@ -39,16 +37,6 @@ class Decided:
     who: str  # the name of a key; empty: nobody said
     why: str
     what: str  # in words
-
-
-def signed(by: str, reason: str) -> dict[str, str]:
-    """Who and why, as a part of a decision's body; nothing where nothing is said.
-
-    >>> signed("anna", "")
-    {'by': 'anna'}
-    """
-    check_text("the reason", reason, empty=True, longest=LONGEST_REASON)
-    return {name: said for name, said in (("by", by), ("reason", reason)) if said}
 
 
 def decided(

@@ -13,13 +13,13 @@ from rankloop.errors import RequestError
 from rankloop.naming import write_name
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.decision_kind import sign_decision
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import build_policy, check_policy_can_serve
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.extensions.guardrails.settings import GuardrailSettings
 from rankloop.service.extensions.trial.report import TrialReport, report, reports, trials_of
 from rankloop.service.extensions.trial.trial_state import Trial, TrialSettings
-from rankloop.service.reports.decision_log import signed
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Store, Transaction, write
 
@@ -92,7 +92,7 @@ def stop(ranker: Ranker, store: Store, number: int, *, reason: str, by: str = ""
     trial = ranker.refresh().trial
     if trial is None or trial.number != number:
         raise RequestError(f"trial {number} of {ranker.name!r} does not run: nothing is to be stopped")
-    _keep(ranker, store, trial, {"reason": reason, **signed(by, reason)})
+    _keep(ranker, store, trial, {"reason": reason, **sign_decision(by, reason)})
     return next(each for each in reports(ranker, store) if each.trial == number)
 
 
