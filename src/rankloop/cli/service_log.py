@@ -50,7 +50,7 @@ def log_of(service: ServiceFacade, ranker: str) -> ServiceLog:
 
     Whoever asks again gets what was drawn before: a draw counts once.
     """
-    from rankloop.service.extensions.trial.arms import unit_of  # noqa: PLC0415
+    from rankloop.service.core.lists.list_seeds import visitor_key  # noqa: PLC0415
     from rankloop.service.reports.policy_evaluation import unguarded_versions  # noqa: PLC0415
 
     rules, store = service.settings(ranker), service.store
@@ -60,7 +60,7 @@ def log_of(service: ServiceFacade, ranker: str) -> ServiceLog:
     drawn: set[tuple[str, str]] = set()
     for each in store.read_impressions(ranker):
         if each.at <= closed and _one_ad(each):
-            draw = unit_of(each.session_id, each.client_id, each.query_id), each.user_query
+            draw = visitor_key(each.session_id, each.client_id, each.query_id), each.user_query
             if reason := _changed(each, unguarded) or (REPEATED if draw in drawn else ""):
                 left_out[reason] += 1
             else:

@@ -21,7 +21,13 @@ from rankloop.service.export.model_extraction import portable
 from rankloop.service.extensions.fair.report import ExposureReport, exposure_report, find_balances
 from rankloop.service.extensions.recommend.recommend_response import PastReasons
 from rankloop.service.extensions.recommend.recommendations import reasons_again
-from rankloop.service.extensions.trial.report import RecentReports, TrialReport, last_report, reports
+from rankloop.service.extensions.trial.report import (
+    RecentReports,
+    TrialReport,
+    last_report,
+    numbered_report,
+    reports,
+)
 from rankloop.service.extensions.trial.trial_state import TrialSettings
 from rankloop.service.extensions.trial.trials import begin, stop
 from rankloop.service.live_rankers import LiveRankers
@@ -184,6 +190,10 @@ class ServiceFacade(LiveRankers):
     def trials(self, ranker: str) -> list[TrialReport]:
         """The trials of a ranker and what has come of them so far, the newest first."""
         return reports(self.ranker(ranker), self.store)
+
+    def find_trial(self, ranker: str, number: int) -> TrialReport:
+        """What has come of one trial of a ranker so far."""
+        return numbered_report(self.ranker(ranker), self.store, number)
 
     def trial(self, ranker: str) -> TrialReport | None:
         """The trial that runs, or the last one."""

@@ -15,6 +15,7 @@ from rankloop.service.core.ranker_settings import BaseRankerSettings, define_set
 from rankloop.service.core.settings_record import Settings, read_settings
 from rankloop.service.core.view import View
 from rankloop.service.store import Decision, Impression, Store
+from rankloop.types import BoolArray, IntArray
 
 
 class LiveState:
@@ -85,6 +86,11 @@ class Extension:
         del ranker, store, clock
         return LiveState(self.name)
 
+    def binds_order(self, settings: BaseRankerSettings) -> bool:
+        """Whether its rule holds for whole lists, so that a list of two arms would not keep to it."""
+        del settings
+        return False
+
     def recall(self, part: Any, view: View, history: Any) -> Any:
         """Return what was given when a past list was made; `part` is None if it kept none."""
         del view, history
@@ -94,6 +100,11 @@ class Extension:
         """Change the order wanted, or note something for `record`."""
         del given
         return draft
+
+    def find_swapped(self, draft: ListDraft, rows: IntArray) -> BoolArray | None:
+        """Find which of these rows it put above others that were drawn before them, [n, n]; None: none."""
+        del draft, rows
+        return None
 
     def record(self, draft: ListDraft, given: Any) -> Any:
         """Return what the impression keeps of a list that was placed; None: nothing."""

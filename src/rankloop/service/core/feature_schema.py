@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+import numpy as np
+
+from rankloop.types import FloatArray
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureSchema:
@@ -40,3 +44,17 @@ class FeatureSchema:
     def missing(self, names: Iterable[str]) -> list[str]:
         """Return the names that have no column, each once, in their order."""
         return [name for name in dict.fromkeys(names) if name not in self.columns]
+
+
+def rename_columns(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, int]) -> FloatArray:
+    """Put columns of one schema in the places of another, by name; NaN where missing.
+
+    >>> rename_columns(np.array([[1.0, 2.0]]), {"price": 0, "age": 1}, {"age": 0, "size": 1}).tolist()
+    [[2.0, nan]]
+    """
+    width = max(wanted.values(), default=-1) + 1  # retired features have columns, too
+    found = np.full((len(values), width), np.nan)
+    for name, column in wanted.items():
+        if given.get(name, values.shape[1]) < values.shape[1]:
+            found[:, column] = values[:, given[name]]
+    return found

@@ -21,12 +21,12 @@ from rankloop.service.core.checkpoint import (
     restored,
 )
 from rankloop.service.core.configuration import Configuration, configuration_at
-from rankloop.service.core.fold import BringsParts, EntriesDeleted, Fold, read_unfolded, save_unless_deleted
+from rankloop.service.core.extension import Registry
+from rankloop.service.core.fold import EntriesDeleted, Fold, read_unfolded, save_unless_deleted
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.settings_record import read_settings
-from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import (
@@ -65,7 +65,7 @@ class History:
         self,
         ranker: str,
         store: Store,
-        registry: BringsParts,
+        registry: Registry,
         policy_kinds: PolicyKinds,
         *,
         apply: Callable[[Fold, Logged], None] = Fold.apply,
@@ -302,11 +302,6 @@ class History:
         decisions = self.store.read_decisions(self._ranker, kinds=("settings",))
         body = next(each.body for each in decisions if each.seq == version)
         return read_settings(self.registry.settings_type, body["settings"])
-
-    def trial(self, number: int) -> Trial:
-        """A trial as it was begun."""
-        begun = self.store.read_decisions(self._ranker, kinds=("trial",), after=number - 1)
-        return Trial.begun(next(each for each in begun if each.seq == number))
 
     def configuration_since(self, *, since: int) -> Configuration:
         """What is in force now, or was before features were first retired after an entry.

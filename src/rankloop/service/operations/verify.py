@@ -11,7 +11,7 @@ from functools import partial
 
 from rankloop.errors import RankloopError
 from rankloop.policies.policy_names import PolicyKinds
-from rankloop.service.core.fold import BringsParts
+from rankloop.service.core.extension import Registry
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.replay import replay
 from rankloop.service.service_errors import HistoryError
@@ -23,7 +23,7 @@ Step = Callable[[int], None]  # is told how many entries were looked at
 
 def verify(
     store: Store,
-    registry: BringsParts,
+    registry: Registry,
     policy_kinds: PolicyKinds,
     *,
     replays: int = 1000,

@@ -22,12 +22,12 @@ from rankloop.evaluation import (
 from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.feature_schema import rename_columns
 from rankloop.service.core.history import History
+from rankloop.service.core.lists.list_seeds import visitor_key
 from rankloop.service.core.model import Model, asker_of
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import BaseRankerSettings
-from rankloop.service.extensions.trial.arm_b import renamed
-from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.store import Impression, Store
 from rankloop.types import Query
 
@@ -69,8 +69,8 @@ class Target:
         if self.configuration is None:
             return _asked(self.model, shown)
         ever = {name: column for column, name in enumerate(own.schema.names)}  # retired ones, too
-        raw = renamed(shown.features, ever, self.configuration.schema.columns)
-        context = renamed(
+        raw = rename_columns(shown.features, ever, self.configuration.schema.columns)
+        context = rename_columns(
             shown.context[None], own.context_schema.columns, self.configuration.context_schema.columns
         )[0]
         return _asked(self.model, replace(shown, features=raw, context=context))
@@ -138,7 +138,7 @@ def usable(ranker: Ranker, store: Store, depth: int) -> Judged:
     )
     found, left_out, seen = list[Impression](), Counter[str](), set[tuple[str, str]]()
     for each in store.read_impressions(ranker.name):
-        key = unit_of(each.session_id, each.client_id, each.query_id), each.user_query
+        key = visitor_key(each.session_id, each.client_id, each.query_id), each.user_query
         if reason := _unusable(each, closed, unguarded, depth) or ("drawn before" if key in seen else ""):
             left_out[reason] += 1
         else:

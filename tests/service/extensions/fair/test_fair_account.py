@@ -40,6 +40,7 @@ from tests.support.life import Clock, best_of, make, some_candidates
 
 FAIR = FairSettings(shares="equal", tolerance=2.0)
 SELLERS = ("a", "b")
+NEAR, FIXED = GuardrailSettings(max_displacement=1), GuardrailSettings(max_displacement=0)
 
 
 def live(service: ServiceFacade, clock: Clock, rounds: int, **options: Any) -> list[str]:
@@ -132,7 +133,7 @@ def test_one_group_changes_nothing_and_without_groups_nothing_is_there_to_share(
     assert shown(FAIR, "") == shown(FAIR, "a")
 
 
-@pytest.mark.parametrize("rules", [{"fair": FAIR}, {"max_displacement": 1}, {"max_displacement": 0}, {}])
+@pytest.mark.parametrize("rules", [{"fair": FAIR}, {"guardrails": NEAR}, {"guardrails": FIXED}, {}])
 def test_a_pair_is_explored_if_it_is_shown_as_it_was_drawn_and_against_the_scores(
     rules: dict[str, Any],
 ) -> None:
@@ -155,7 +156,7 @@ def test_a_pair_is_explored_if_it_is_shown_as_it_was_drawn_and_against_the_score
         assert shown.explored == len(gaps)
         assert shown.cost == pytest.approx(np.tanh(np.array(gaps) / 2).sum())
         tried.append(len(gaps))
-    assert any(tried) == (rules.get("max_displacement") != 0)
+    assert any(tried) == (rules.get("guardrails") is not FIXED)
 
 
 def test_somebody_who_reloads_all_day_leaves_the_account_within_the_most(store: Store) -> None:

@@ -71,8 +71,9 @@ def test_a_trial_by_client_and_command_line() -> None:
         assert (
             live.metric("rankloop_trial_sessions", ranker="shop", trial=str(found["trial"]), arm="A") == 0.0
         )
-        with pytest.raises(ClientError, match="still runs: stop it first"):
+        with pytest.raises(ClientError, match="still runs: stop it first") as refused:
             client.start_trial("shop", {"kind": "interleave"})
+        assert refused.value.status == 409
         with pytest.raises(ClientError, match="beside max_value"):
             client.start_trial("shop", {"max_value": 5})
         shown = CliRunner().invoke(app, ["trial", "show", "shop", *reach])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -230,6 +231,37 @@ def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> 
     assert told.points[-1].lower == told.outcomes[0].lower
 
 
+def test_a_trial_is_counted_alone_and_as_far_as_its_lists_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes long after a trial costs its report nothing."""
+    clock, read, counted = Clock(), [], [0]
+    service = shop(open_temporary_store(), clock)
+    first = service.start_trial("shop", ARMS["the caller's order"])
+    visit(service, clock, 5)
+    told = service.stop_trial("shop", first)
+    service.start_trial("shop", ARMS["team draft"])
+    visit(service, clock, 30, seed=1)
+    lists, events = service.store.trial_lists, service.store.read_events
+
+    def spied_lists(ranker: str, *, trial: int) -> Any:
+        read.append(trial)
+        return lists(ranker, trial=trial)
+
+    def spied_events(*given: Any, **options: Any) -> Any:
+        for event in events(*given, **options):
+            counted[0] += 1
+            yield event
+
+    monkeypatch.setattr(service.store, "trial_lists", spied_lists)
+    monkeypatch.setattr(service.store, "read_events", spied_events)
+    found = service.find_trial("shop", first)
+    assert read == [first]
+    assert counted[0] <= 11, "ten lists, each with a click at most, and the first event that is too late"
+    assert (found.trial, found.lists, found.runs) == (first, 10, False)
+    assert told.trial == first
+    with pytest.raises(HistoryError, match="had no trial 4711"):
+        service.find_trial("shop", 4711)
+
+
 def test_outcomes_of_a_holdout_by_hand() -> None:
     """Values are summed and cut, clicks that are too late do not count, and nothing is counted too early."""
     store, clock = open_temporary_store(), Clock(0.0)
@@ -327,7 +359,7 @@ def test_what_cannot_be_compared_is_refused_and_nothing_changes(store: Store) ->
     before = len(store.read_decisions("shop"))
     refusals: dict[str, tuple[str, TrialSettings]] = {
         "cannot be interleaved": ("shop", TrialSettings(kind="interleave")),
-        "under max_displacement": ("strict", TrialSettings(kind="interleave")),
+        "under guardrails": ("strict", TrialSettings(kind="interleave")),
         "something else": ("shop", TrialSettings(ranker="shop")),
         "no ranker is called": ("shop", TrialSettings(ranker="nobody")),
         "in mode passthrough": ("off", TrialSettings()),

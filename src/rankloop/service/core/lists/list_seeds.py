@@ -33,6 +33,17 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(_Digest(seed)))  # type: ignore[arg-type]  # any ISeedSequence
 
 
+def visitor_key(session_id: str, client_id: str, query_id: str) -> str:
+    """Whom a list was for: the session or, if none is known, the client; otherwise each list by itself.
+
+    >>> visitor_key("", "anna", "q1"), visitor_key("", "", "q1") == visitor_key("q1", "", "q2")
+    ('client anna', False)
+    """
+    if session_id:
+        return f"session {session_id}"
+    return f"client {client_id}" if client_id else f"list {query_id}"
+
+
 class _Digest(ISeedSequence):
     """The start of a generator, from a hash of the seed."""
 

@@ -17,8 +17,6 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import BaseRankerSettings, Mode
 from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
-from rankloop.service.extensions.fair.fair_account import find_swapped
-from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.people import was_deleted
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Event, Exposure, Impression, Store, write
@@ -63,7 +61,7 @@ def replay(shown: Impression, history: History) -> Replay:
 
 def make_again(shown: Impression, history: History) -> MadeList:
     """Make a past list again; extensions recall what was given to them from the parts that it keeps."""
-    view, extensions = view_of(shown, history), load_registry().extensions
+    view, extensions = view_of(shown, history), history.registry.extensions
     parts = {
         "promise": shown.promised,
         "trial": shown.assignment,
@@ -85,10 +83,10 @@ def make_again(shown: Impression, history: History) -> MadeList:
 
 def find_swapped_pairs(shown: Impression, history: History, rows: IntArray) -> BoolArray | None:
     """Which pairs of these rows of a past list were swapped for fair exposure; `None`: it was not held."""
-    told = shown.exposure
-    if told is None or told.within is None:
+    told, fair = shown.exposure, history.registry.get("fair")
+    if told is None or told.within is None or fair is None:
         return None
-    return find_swapped(make_again(shown, history).draft, rows)
+    return fair.find_swapped(make_again(shown, history).draft, rows)
 
 
 def view_of(shown: Impression, history: History) -> View:

@@ -9,9 +9,11 @@ from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.extension import Extension, find_beginning
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.policy_draw import continue_draw
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import (
     FairAccount,
+    find_swapped,
     measure_exposure,
     merge_around_pins,
     stays_within,
@@ -19,6 +21,7 @@ from rankloop.service.extensions.fair.fair_account import (
 from rankloop.service.extensions.fair.live_state import ExposureAccount
 from rankloop.service.extensions.fair.settings import FairSettings
 from rankloop.service.store import Decision, Exposure, Store
+from rankloop.types import BoolArray, IntArray
 
 
 class Fair(Extension):
@@ -35,6 +38,10 @@ class Fair(Extension):
         """Return the account, with the lists that are not in the log yet."""
         del clock
         return ExposureAccount(self.name, ranker, store)
+
+    def binds_order(self, settings: BaseRankerSettings) -> bool:
+        """Whether exposure is shared: the account is kept by the order of whole lists."""
+        return settings.of(FairSettings) is not None
 
     def recall(self, part: Exposure | None, view: View, history: object) -> FairAccount | None:
         """The account of a past list, from what it keeps."""
@@ -55,6 +62,11 @@ class Fair(Extension):
         groups = account.codes[draft.inputs.free]
         merge = merge_around_pins(account, draft, continue_draw(draft, groups))
         return replace(draft, rows=merge.order).note(self.name, (account, merge))
+
+    def find_swapped(self, draft: ListDraft, rows: IntArray) -> BoolArray | None:
+        """Find the pairs that the merge swapped."""
+        _, merge = draft.notes[self.name]
+        return find_swapped(draft, merge, rows)
 
     def record(self, draft: ListDraft, given: FairAccount | None) -> Exposure | None:
         """Return what a list gives to each group."""

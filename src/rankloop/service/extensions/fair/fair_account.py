@@ -177,9 +177,8 @@ def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | No
     )
 
 
-def find_swapped(draft: ListDraft, rows: IntArray) -> BoolArray:
+def find_swapped(draft: ListDraft, merge: Merge | None, rows: IntArray) -> BoolArray:
     """`found[i, j]`: the merge put row `i` above row `j`, which was drawn before it; of these rows."""
-    _, merge = draft.notes.get("fair", (None, None))
     if merge is None:
         return np.zeros((len(rows), len(rows)), dtype=bool)
     drawn, order = _places(draft, merge.drawn, rows), _places(draft, merge.order, rows)

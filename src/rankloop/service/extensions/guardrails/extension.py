@@ -7,6 +7,7 @@ from dataclasses import replace
 from rankloop.service.core.extension import Extension
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.placement import bound_displacement
+from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.extensions.guardrails.settings import GuardrailSettings
 
 
@@ -15,6 +16,11 @@ class Guardrails(Extension):
 
     name = "guardrails"
     settings = GuardrailSettings
+
+    def binds_order(self, settings: BaseRankerSettings) -> bool:
+        """Whether displacement is bounded."""
+        mine = settings.of(GuardrailSettings)
+        return mine is not None and mine.max_displacement is not None
 
     def change(self, draft: ListDraft, given: None) -> ListDraft:
         """Move results back that are farther from the caller's position than the settings allow."""

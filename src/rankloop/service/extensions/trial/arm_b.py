@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.feature_schema import rename_columns
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.placement import sort_by_score
 from rankloop.service.core.lists.rank_request import RankRequest
@@ -32,25 +32,13 @@ class Opponent:
             return np.arange(request.n)
         if self.configuration is not None:
             wanted = self.configuration
-            raw = renamed(raw, own.schema.columns, wanted.schema.columns)
-            context = renamed(context[None], own.context_schema.columns, wanted.context_schema.columns)[0]
+            raw = rename_columns(raw, own.schema.columns, wanted.schema.columns)
+            context = rename_columns(
+                context[None], own.context_schema.columns, wanted.context_schema.columns
+            )[0]
         candidates, asker = request.candidates, asker_of(request.user, context)
         policy, query = self.model.asked(query_id, raw, candidates.object_ids, candidates.groups, asker)
         return np.array(sort_by_score(policy.score(query)), dtype=np.int64)
-
-
-def renamed(values: FloatArray, given: Mapping[str, int], wanted: Mapping[str, int]) -> FloatArray:
-    """Columns by name of one schema as columns of another; NaN where missing.
-
-    >>> renamed(np.array([[1.0, 2.0]]), {"price": 0, "age": 1}, {"age": 0, "size": 1}).tolist()
-    [[2.0, nan]]
-    """
-    width = max(wanted.values(), default=-1) + 1  # retired features have columns, too
-    found = np.full((len(values), width), np.nan)
-    for name, column in wanted.items():
-        if given.get(name, values.shape[1]) < values.shape[1]:
-            found[:, column] = values[:, given[name]]
-    return found
 
 
 def opponent_of(trial: Trial, history: History) -> Opponent:

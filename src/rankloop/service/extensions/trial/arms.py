@@ -8,17 +8,6 @@ from rankloop.service.extensions.trial.trial_state import Trial
 BITS = 63  # of a seed
 
 
-def unit_of(session_id: str, client_id: str, query_id: str) -> str:
-    """Who stays in an arm: the session or, if none is known, the client; otherwise each list by itself.
-
-    >>> unit_of("", "anna", "q1"), unit_of("", "", "q1") == unit_of("q1", "", "q2")
-    ('client anna', False)
-    """
-    if session_id:
-        return f"session {session_id}"
-    return f"client {client_id}" if client_id else f"list {query_id}"
-
-
 def arm_of(trial: Trial, unit: str) -> str:
     """The arm of whoever asks: the same every time, and by nothing but a coin.
 

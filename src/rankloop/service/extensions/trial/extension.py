@@ -17,10 +17,10 @@ from rankloop.service.core.history import History
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.list_inputs import ListInputs
 from rankloop.service.core.lists.list_job import ListFailure
-from rankloop.service.core.lists.list_seeds import generator, sticky_seed
+from rankloop.service.core.lists.list_seeds import generator, sticky_seed, visitor_key
 from rankloop.service.core.view import View
 from rankloop.service.extensions.trial.arm_b import Opponent, opponent_of
-from rankloop.service.extensions.trial.arms import arm_of, unit_of
+from rankloop.service.extensions.trial.arms import arm_of
 from rankloop.service.extensions.trial.trial_state import Trial as TrialState
 from rankloop.service.extensions.trial.trial_state import trial_after
 from rankloop.service.operator_log import warn_operator
@@ -46,7 +46,7 @@ class RunningTrial:
     def arm_of(self, inputs: ListInputs) -> str:
         """The arm of a list."""
         request = inputs.request
-        return arm_of(self.state, unit_of(request.session_id, request.client_id, inputs.query_id))
+        return arm_of(self.state, visitor_key(request.session_id, request.client_id, inputs.query_id))
 
     def order_of_b(self, inputs: ListInputs) -> list[int]:
         """The free candidates as arm B has them, as indices of the free ones."""
@@ -103,7 +103,7 @@ class Trial(Extension):
         del view
         if part is None:
             return None
-        state = history.trial(part.trial)
+        state: TrialState = history.configuration(part.trial).extension_states[self.name]
         return RunningTrial(state, partial(opponent_of, state, history))
 
     def change(self, draft: ListDraft, given: RunningTrial | None) -> ListDraft:

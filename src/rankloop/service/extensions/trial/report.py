@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -18,10 +19,12 @@ from rankloop.service.extensions.trial.trial_sessions import (
     bound_of,
     sequence_of,
     sessions_of,
+    wait_of,
     wins_of,
 )
 from rankloop.service.extensions.trial.trial_state import Outcome, Trial, trial_after
 from rankloop.service.extensions.trial.trial_words import sentence
+from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Store
 
 TrialVerdict: TypeAlias = Literal["undecided", "A better", "B better"]
@@ -90,6 +93,15 @@ def reports(ranker: Ranker, store: Store) -> list[TrialReport]:
     return [report(ranker, store, each) for each in reversed(trials_of(store.read_decisions(ranker.name)))]
 
 
+def numbered_report(ranker: Ranker, store: Store, number: int) -> TrialReport:
+    """What has come of one trial."""
+    trials = trials_of(store.read_decisions(ranker.name))
+    found = next((each for each in trials if each.number == number), None)
+    if found is None:
+        raise HistoryError(f"ranker {ranker.name!r} had no trial {number}")
+    return report(ranker, store, found)
+
+
 def last_report(ranker: Ranker, store: Store) -> TrialReport | None:
     """What has come of the trial that runs, or of the last one."""
     last = ranker.view.configuration.extension_states.get("trial")
@@ -130,12 +142,15 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     """What has come of a trial so far."""
     if trial.number < ranker.history.base():
         return _kept(ranker, store, trial)
-    lists = store.trial_lists(ranker.name, trial=trial.number)
+    rules = rules_of(store, ranker.name, trial)
+    lists = list(store.trial_lists(ranker.name, trial=trial.number))
+    last = max((each.at for each in lists), default=trial.at) + wait_of(trial, rules)
+    events = store.read_events(ranker.name, after=trial.number)
     sessions = sessions_of(
         trial,
-        rules_of(store, ranker.name, trial),
+        rules,
         lists,
-        store.read_events(ranker.name, after=trial.number),
+        takewhile(lambda event: event.at <= last, events),  # later ones count for none of its lists
         now=store.time(ranker.now()),
         without=() if ranker.broken else ranker.fold.spec.without,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from litestar import get, post
 from litestar.params import FromPath, JSONBody
@@ -13,7 +13,6 @@ from rankloop.service.extensions.trial.report import TrialReport
 from rankloop.service.extensions.trial.trial_state import TrialSettings
 from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import AnyRequest, key_of, needs
-from rankloop.service.service_errors import HistoryError
 
 ADMIN = [needs("admin")]
 Reason = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -40,7 +39,7 @@ async def start(
     said = {"by": key_of(request), "reason": data.reason}
     job = partial(context.service.start_trial, ranker, TrialSettings(**chosen), **said)
     number = await context.ask(job)
-    return await context.ask(partial(_numbered, context.service.trials, ranker, number))
+    return await context.ask(partial(context.service.find_trial, ranker, number))
 
 
 @get("/v1/rankers/{ranker:str}/trials", guards=ADMIN, summary="The trials of a ranker")
@@ -52,7 +51,7 @@ async def trials(ranker: FromPath[str], context: InjectedContext) -> list[TrialR
 @get("/v1/rankers/{ranker:str}/trials/{trial:int}", guards=ADMIN, summary="What a trial says")
 async def trial(ranker: FromPath[str], trial: FromPath[int], context: InjectedContext) -> TrialReport:
     """The verdict as of now, with its interval."""
-    return await context.ask(partial(_numbered, context.service.trials, ranker, trial))
+    return await context.ask(partial(context.service.find_trial, ranker, trial))
 
 
 @post(
@@ -71,10 +70,3 @@ async def stop(
     """End it, whenever you like; the report of what it has shown."""
     said = {"by": key_of(request), "reason": data.reason}
     return await context.ask(partial(context.service.stop_trial, ranker, trial, **said))
-
-
-def _numbered(read: Any, ranker: str, number: int) -> TrialReport:
-    found: list[TrialReport] = [each for each in read(ranker) if each.trial == number]
-    if not found:
-        raise HistoryError(f"ranker {ranker!r} had no trial {number}")
-    return found[0]

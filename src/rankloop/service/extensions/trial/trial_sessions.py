@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
+from rankloop.service.core.lists.list_seeds import visitor_key
 from rankloop.service.core.ranker_settings import BaseRankerSettings
-from rankloop.service.extensions.trial.arms import unit_of
 from rankloop.service.extensions.trial.trial_state import Outcome, Trial
 from rankloop.service.store import Event, TrialList
 from rankloop.types import BoolArray, FloatArray
@@ -57,7 +57,7 @@ def sessions_of(
     settings, wait = trial.settings, wait_of(trial, rules)
     found: dict[str, Session] = {}
     for each in lists:
-        unit = unit_of(each.session_id, each.client_id, each.query_id)
+        unit = visitor_key(each.session_id, each.client_id, each.query_id)
         session = found.setdefault(unit, Session(each.at, each.assignment.arm))
         if each.at <= session.at + settings.session_seconds:
             session.lists.append(each)

@@ -16,11 +16,9 @@ from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.decision_kind import sign_decision
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import build_policy, check_policy_can_serve
-from rankloop.service.extensions.fair.settings import FairSettings
-from rankloop.service.extensions.guardrails.settings import GuardrailSettings
-from rankloop.service.extensions.trial.report import TrialReport, report, reports, trials_of
+from rankloop.service.extensions.trial.report import TrialReport, numbered_report, report, trials_of
 from rankloop.service.extensions.trial.trial_state import Trial, TrialSettings
-from rankloop.service.service_errors import HistoryError
+from rankloop.service.service_errors import ConflictError, HistoryError
 from rankloop.service.store import Decision, Store, Transaction, write
 
 if TYPE_CHECKING:
@@ -47,6 +45,10 @@ class Trials:
     def stop(self, ranker: str, trial: int, *, by: str = "", reason: str = "it was stopped") -> TrialReport:
         """End a trial, whenever you like; the report of what it has shown."""
         return self._facade.stop_trial(ranker, trial, by=by, reason=reason)
+
+    def get(self, ranker: str, trial: int) -> TrialReport:
+        """Return what has come of one trial so far."""
+        return self._facade.find_trial(ranker, trial)
 
     def list(self, ranker: str) -> Sequence[TrialReport]:
         """The trials of a ranker and what has come of them so far, the newest first."""
@@ -93,7 +95,7 @@ def stop(ranker: Ranker, store: Store, number: int, *, reason: str, by: str = ""
     if trial is None or trial.number != number:
         raise RequestError(f"trial {number} of {ranker.name!r} does not run: nothing is to be stopped")
     _keep(ranker, store, trial, {"reason": reason, **sign_decision(by, reason)})
-    return next(each for each in reports(ranker, store) if each.trial == number)
+    return numbered_report(ranker, store, number)
 
 
 def keep_findings(ranker: Ranker, store: Store, base: int) -> None:
@@ -123,23 +125,18 @@ def _check_arms(
         check_policy_can_serve(own.with_policy(settings.policy), policy_kinds)
     if settings.kind != "interleave":
         return
-    guards = own.of(GuardrailSettings)
-    named = {
-        "fair": own.of(FairSettings) is not None,
-        "max_displacement": bool(guards and guards.max_displacement is not None),
-    }
-    if any(named.values()):
-        names = ", ".join(name for name, there in named.items() if there)
+    binding = [each.name for each in ranker.history.registry.extensions if each.binds_order(own)]
+    if binding:
         raise RequestError(
-            f"lists under {names} cannot be interleaved: the list of both arms would not keep to it. "
-            "Compare by a holdout"
+            f"lists under {', '.join(binding)} cannot be interleaved: the list of both arms would not keep "
+            "to it. Compare by a holdout"
         )
 
 
 def _check_free(ranker: str, configuration: Configuration) -> None:
     trial: Trial | None = configuration.extension_states.get("trial")
     if trial is not None and trial.runs:
-        raise RequestError(f"trial {trial.number} of {ranker!r} still runs: stop it first")
+        raise ConflictError(f"trial {trial.number} of {ranker!r} still runs: stop it first")
     if configuration.mode not in RANKS:
         raise RequestError(
             f"in mode {configuration.mode} all lists are the caller's: nothing can be compared"
