@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from rankloop.candidate import Candidate
 from rankloop.cli import people_commands as people
@@ -71,3 +72,13 @@ def weights(log: Store) -> dict[str, bytes]:
     service = ServiceFacade(log)
     service.flush("default")
     return {name: value.tobytes() for name, value in service.model("default").policy.state().items()}
+
+
+def test_a_deletion_that_is_pending_says_behind_whom(capsys: pytest.CaptureFixture[str]) -> None:
+    blocker = {"pid": 4711, "application": "nightly report", "since": None}
+    found = {"lists": 2, "events": 1, "done": False, "blockers": [blocker], "backups": []}
+    people.say(found)
+    said = " ".join(capsys.readouterr().out.split())
+    assert said.startswith("2 lists and 1 event deleted; the deletion is pending until nightly report")
+    people.say({**found, "done": True, "blockers": []})
+    assert "a search found nothing" in " ".join(capsys.readouterr().out.split())

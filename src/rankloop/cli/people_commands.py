@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,6 +81,8 @@ def delete(
         with Client(url, key, timeout=60.0) as asked:
             found = asked.delete_people([ids], reason=reason)
             while not found["done"]:
+                if found["blockers"]:
+                    break  # it may take long, and goes on without this command
                 time.sleep(0.2)
                 found = next(each for each in asked.deletions() if each["decision"] == found["decision"])
         say(found)
@@ -86,7 +90,7 @@ def delete(
     ERRORS.print("reading the log ...", style="dim")
     with DataDirectory(data_dir, store).open(create=False) as log, ServiceFacade(log) as service:
         done = service.delete_people([Person(**ids)], by=whoever(), reason=reason)
-        say({name: getattr(done, name) for name in done.__dataclass_fields__})
+        say(asdict(done))
 
 
 def tell(found: dict[str, Any]) -> None:
@@ -100,10 +104,23 @@ def tell(found: dict[str, Any]) -> None:
 
 def say(found: dict[str, Any]) -> None:
     """What was deleted, and what still holds it."""
-    gone = f"{_counted(found)} deleted; no byte of them is left in the store"
-    CONSOLE.print(gone, highlight=False, soft_wrap=True)
+    if found["done"]:
+        state = "a search found nothing of them in the files of the store"
+    else:
+        readers = named(found["blockers"]) or "the service"
+        state = f"the deletion is pending until {readers} no longer reads old files, and goes on by itself"
+    CONSOLE.print(f"{_counted(found)} deleted; {state}", highlight=False, soft_wrap=True)
     for each in found["backups"]:
         CONSOLE.print(f"this backup still holds them: {each}", highlight=False, markup=False, soft_wrap=True)
+
+
+def named(blockers: Sequence[Mapping[str, Any]]) -> str:
+    """Processes that are in the way.
+
+    >>> named([{"pid": 4711, "application": "nightly report", "since": None}])
+    'nightly report (process 4711)'
+    """
+    return ", ".join(f"{each['application'] or 'a session'} (process {each['pid']})" for each in blockers)
 
 
 def _counted(found: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from rankloop.policies.policy_names import POLICIES
 from rankloop.service import FairSettings, HistoryError, RankerSettings, RankResponse, UserEvent
 from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.jobs import ask
+from rankloop.service.operations.people import OTHERS_TURN, Deletions
 from rankloop.service.operations.person_removal import remove_people
 from rankloop.service.operations.verify import verify
 from rankloop.service.service_facade import ServiceFacade
@@ -329,3 +330,21 @@ def test_reasons_keys_and_groups_keep_no_id_of_a_deleted_person(store: Store, tm
     text = (tmp_path / "after.jsonl").read_text().replace("client-of-otto-2", "")
     for said in (*his, shown.query_id, OTTO.client_id, "seller-otto"):
         assert said not in text
+
+
+def test_of_several_processes_the_one_that_knows_what_to_search_for_finishes_a_deletion(store: Store) -> None:
+    """The one that leads takes its turn later: the other may have been killed."""
+    clock = Clock()
+    live_service = ServiceFacade(store, clock=clock)
+    live_service.create("shop", RULES)
+    live(live_service, clock, 12)
+    follows, leads = (Deletions(store, clock, alone=False) for _ in range(2))
+    decision = follows.delete([OTTO], {})
+    assert decision is not None
+    assert leads.find_due(leads=True) == []
+    assert [each.seq for each in follows.find_due(leads=False)] == [decision.seq]
+    clock.now += OTHERS_TURN + 1.0
+    (due,) = leads.find_due(leads=True)
+    leads.finish([due])
+    assert follows.report(due).done
+    assert follows.find_due(leads=True) == []

@@ -8,6 +8,7 @@ still to do.
 from __future__ import annotations
 
 import logging
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,22 +100,25 @@ class Deletions:
         self._store, self._clock, self._alone = store, clock, alone
         self._texts: dict[int, RemovedTexts] = {}  # of this process's deletions
         self._outcome = PurgeOutcome()
+        self._deleting = threading.Lock()  # so that a deletion is not due before its texts are known
 
     def delete(self, people: Sequence[Person], said: Mapping[str, str]) -> Decision | None:
         """Remove all entries that tell of these people, at once; the decision, if there were any."""
-        decision, texts = remove_people(self._store, people, clock=self._clock(), said=said)
-        if decision is not None:
-            self._texts[decision.seq] = texts
+        with self._deleting:
+            decision, texts = remove_people(self._store, people, clock=self._clock(), said=said)
+            if decision is not None:
+                self._texts[decision.seq] = texts
         return decision
 
     def find_due(self, *, leads: bool) -> list[Decision]:
         """Return the deletions that this process is to go on with."""
         now = self._store.time(self._clock())
-        return [
-            each
-            for each in find_pending(self._store)
-            if each.seq in self._texts or (leads and (self._alone or now - each.at > OTHERS_TURN))
-        ]
+        with self._deleting:
+            return [
+                each
+                for each in find_pending(self._store)
+                if each.seq in self._texts or (leads and (self._alone or now - each.at > OTHERS_TURN))
+            ]
 
     def finish(self, due: Sequence[Decision]) -> None:
         """Purge the files, and write down that it is done as soon as nothing is left."""
