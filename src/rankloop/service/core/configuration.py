@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from rankloop.errors import RankloopError, SettingError
@@ -18,16 +17,17 @@ from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.feature_schema import FeatureSchema
 from rankloop.service.core.job_record import LongJob, jobs_after
 from rankloop.service.core.ranker_settings import (
-    DEFAULT_POLICY,
     BaseRankerSettings,
     Mode,
     build_policy,
+    default_policy,
     find_signal,
 )
 from rankloop.service.core.settings_record import read_settings
 from rankloop.service.store import Decision, Store
 from rankloop.types import Signal
 
+DEFAULTS = BaseRankerSettings()
 States: TypeAlias = Mapping[str, Any]  # what each extension has decided, by its name; None: nothing
 
 
@@ -62,10 +62,10 @@ class Configuration:
     """
 
     position: int = 0  # the last decision that was folded
-    settings: BaseRankerSettings = field(default_factory=BaseRankerSettings)
-    policy: Policy = field(default_factory=partial(build_policy, DEFAULT_POLICY))  # of these settings
+    settings: BaseRankerSettings = DEFAULTS
+    policy: Policy = field(default_factory=default_policy)  # of these settings
     settings_version: int = 0
-    verdict_window: float = BaseRankerSettings().window  # of the log's settings, by which events get verdicts
+    verdict_window: float = DEFAULTS.window  # of the log's settings, by which events get verdicts
     mode: Mode = "explore"
     mode_since: int = 0  # the entry that set it
     schema: FeatureSchema = field(default_factory=FeatureSchema)
@@ -155,7 +155,7 @@ def _read(
     try:
         policy = build_policy(settings.policy, policy_kinds)
     except (RankloopError, TypeError, ValueError) as error:
-        policy, problem = build_policy(DEFAULT_POLICY), problem or f"its policy cannot be built: {error}"
+        policy, problem = default_policy(), problem or f"its policy cannot be built: {error}"
     window = settings.window
     return {"settings": settings, "policy": policy, "verdict_window": window, "problem": problem}
 

@@ -13,7 +13,7 @@ from msgspec import Meta, structs
 
 from rankloop.errors import RankloopError, SettingError, suggest_name
 from rankloop.naming import given_settings, write_name
-from rankloop.policies import CallerOrderPolicy, Policy
+from rankloop.policies import CallerOrderPolicy, PairRank, Policy
 from rankloop.policies.policy_names import POLICIES, PolicyKinds, read_policy, write_policy
 from rankloop.service.core.grades import GradeSettings
 from rankloop.service.core.settings_record import Settings, check_names, describe, read_settings
@@ -30,6 +30,15 @@ CALLER_ORDER: Final = "decent"  # how good the caller's order is, where nothing 
 DEFAULT_POLICY: Final = f"PairRank(caller_order={CALLER_ORDER!r})"
 MODES: tuple[Mode, ...] = get_args(Mode)
 LEARNS: tuple[Mode, ...] = ("explore", "exploit", "shadow")
+
+
+def default_policy() -> Policy:
+    """Make the policy of a ranker for which none was chosen: it starts from the caller's order.
+
+    >>> repr(default_policy()) == repr(read_policy(DEFAULT_POLICY))
+    True
+    """
+    return PairRank(caller_order=CALLER_ORDER)
 
 
 def check_mode(mode: str) -> None:
