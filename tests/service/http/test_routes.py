@@ -186,9 +186,12 @@ def test_settings_come_back_as_they_were_changed(live: Live) -> None:
     ("settings", "word"),
     [
         ({"windw": 60}, "did you mean 'window'"),
-        ({"window": -1}, "window must be"),
-        ({"window": "long"}, "window must be"),
-        ({"policy": 5}, "a policy is"),
+        (
+            {"window": -1},
+            "window: Expected a number of 0 or more, found -1: choose a value within the bounds",
+        ),
+        ({"window": "long"}, 'window: Expected a number of 0 or more, found "long"'),
+        ({"policy": 5}, "policy: Expected a text, found 5"),
         ({"policy": "padrank"}, "did you mean 'PairRank'"),
         ({"policy": "PDGD(learning_rate=much)"}, "learning_rate must be a finite number above 0"),
         ({"policy": "PDGD(scorer=5)"}, "scorer must be Linear or MLP"),
