@@ -269,3 +269,21 @@ def test_retention_behind_a_reader_changes_nothing_and_names_it(
             live(service, 3, start=90)
         assert service.retain("shop", since=now[0] - 50).entries > 20
         assert service.model("shop").lists == ServiceFacade(store).model("shop").lists
+
+
+@pytest.mark.parametrize("client", ["shop-window", "price-of-mugs", "xy", "accepted", "größe-ü", "mode\"'x"])
+def test_an_id_that_others_say_too_keeps_no_deletion_pending(client: str, tmp_path: Path) -> None:
+    """The name of a ranker, of a feature, of a verdict, part of another's id: what is left is theirs."""
+    with SqliteStore(tmp_path / "log.db") as store:
+        service = ServiceFacade(store)
+        service.create("shop-window", reason="accepted by price-of-mugs")
+        for number in range(12):
+            mine = number % 3 == 0
+            shown = service.rank(
+                [Candidate("d1", {"price-of-mugs": 1.0 * number}), Candidate("d2", {"price-of-mugs": 2.0})],
+                ranker="shop-window",
+                client_id=client if mine else f"{client}-{number}",
+            )
+            service.record([UserEvent(shown.query_id, "d1", event_id=f"settings-{number}{9 * (not mine)}")])
+        deleted = service.delete_people([Person(client_id=client)])
+        assert (deleted.done, deleted.lists, deleted.remains) == (True, 4, [])
