@@ -12,7 +12,6 @@ from rankloop.recommend import FittedRecommender
 from rankloop.service.extensions.recommend.recommendations import Recommendations
 from rankloop.service.extensions.trial.trials import Trials
 from rankloop.service.operations.job_runner import Jobs
-from rankloop.service.operations.people import People
 from rankloop.service.operations.retention import Retention, RetentionSettings
 from rankloop.service.random_ids import random_id
 from rankloop.service.reports.report_registry import Reports
@@ -82,7 +81,7 @@ class RankingService:
             raise
         facade = self.facade
         self.rankers, self.lists, self.events = facade.collection, facade.list_service, facade.event_service
-        self.reports, self.jobs, self.people = Reports(self.facade), Jobs(self.facade), People(self.facade)
+        self.reports, self.jobs, self.people = Reports(self.facade), Jobs(self.facade), facade.people
         self.keys, self.retention = self.facade.keys, Retention(self.facade)
         self.trials, self.recommendations = Trials(self.facade), Recommendations(self.facade)
 

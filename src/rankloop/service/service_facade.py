@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -31,10 +31,9 @@ from rankloop.service.extensions.trial.report import (
 from rankloop.service.extensions.trial.trial_state import TrialSettings
 from rankloop.service.extensions.trial.trials import begin, stop
 from rankloop.service.live_rankers import LiveRankers
-from rankloop.service.operations import people
 from rankloop.service.operations.jobs import JobReport, ask, ask_to_relearn, version_of
 from rankloop.service.operations.key_manager import KeyManager
-from rankloop.service.operations.people import Deleted, Deletions, PersonReport
+from rankloop.service.operations.people import People
 from rankloop.service.operations.rebuild_requests import retire_body, retired_before
 from rankloop.service.operations.retention import (
     Retained,
@@ -53,7 +52,7 @@ from rankloop.service.reports.pair_explanation import Explanation, explain_past
 from rankloop.service.reports.policy_evaluation import WhatIf, one_target, what_if
 from rankloop.service.reports.query_report import QueryLine, QueryReport, frequent_queries, query_report
 from rankloop.service.reports.settled_pairs import SettledPairs, settled_pairs
-from rankloop.service.store import Person, Store
+from rankloop.service.store import Store
 from rankloop.service.store.learner_election import ALONE, Election
 from rankloop.short_text import check_text
 
@@ -108,9 +107,12 @@ class ServiceFacade(LiveRankers):
             raise
         self.retention = retention or RetentionSettings()  # in the background, by itself
         self._retention = RetentionRounds(self.retention)
-        self._deletions = Deletions(store, clock, alone=election is ALONE)
+        people = self.people = People(self.collection)
+        self.find_person, self.delete_people = people.find, people.delete
+        self.deletions, self.finish_deletions = people.deletions, people.finish_deletions
         self._told = RecentReports()
         self._keeper = LearningThread(self.upkeep, every=UPKEEP, name="upkeep") if background else None
+        people.keeper = self._keeper
 
     def __enter__(self) -> Self:
         return self
@@ -383,39 +385,6 @@ class ServiceFacade(LiveRankers):
         said = sign_decision(by, reason)
         return shrink(self.ranker(ranker), self.collection.by_name, self.store, most, said=said)
 
-    # people's data
-
-    def find_person(self, person: Person) -> PersonReport:
-        """What is stored of a person: lists, events, and how many."""
-        return people.find(self.store, person)
-
-    def delete_people(self, persons: Sequence[Person], *, by: str = "", reason: str = "") -> Deleted:
-        """Delete what is stored of people, from log, snapshots and models, and leave no byte of it.
-
-        Everything but the last step, which writes the files anew, is done when this returns; with a thread in
-        the background that follows, and `deletions` says when it is done. What it decided is in the log
-        without whom it was about.
-        """
-        decision = self._deletions.delete(persons, sign_decision(by, reason))
-        for name in decision.body["rankers"] if decision else ():
-            self.ranker(name).refresh()  # no list that is asked for from now on is made by what knew them
-        if not self.learns_by_itself:
-            self.finish_deletions()
-        elif decision is not None and self._keeper:
-            self._keeper.wake()
-        return self._deletions.report(decision)
-
-    def finish_deletions(self) -> None:
-        """Learn anew what was learned from deleted entries, and purge the files until nothing is left."""
-        if due := self._deletions.find_due(leads=self.leads):
-            for found in self.collection.by_name.values():
-                found.try_to_catch_up()
-            self._deletions.finish(due)
-
-    def deletions(self) -> list[Deleted]:
-        """What was deleted on request, the newest first, and whether it is done."""
-        return self._deletions.reports()
-
     # decisions
 
     def decided(
@@ -440,16 +409,10 @@ class ServiceFacade(LiveRankers):
         error = self._thread.error if self._thread else ""
         return health(self.collection.by_name, error=error, lag=self.store.lag(self.clock()))
 
-    @property
-    def leads(self) -> bool:
-        """Whether this process does what only one of those on a store is to do."""
-        first = next(iter(sorted(self.collection.by_name)), None)
-        return first is None or self.collection.by_name[first].leads
-
     def upkeep(self) -> None:
         """What is to be done now and then: finish what was deleted, by one process of those on a store."""
-        self.finish_deletions()
-        if self.leads:
+        self.people.finish_deletions()
+        if self.collection.is_leader:
             self._retention.look(self.collection.by_name, self.store, self.clock())
 
     def close(self) -> None:

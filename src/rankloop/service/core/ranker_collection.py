@@ -200,6 +200,12 @@ class Rankers:
         """Whether the log of a ranker is still to be folded for the first time in this process."""
         return any(found.starting for found in self.by_name.values())
 
+    @property
+    def is_leader(self) -> bool:
+        """Whether this process does what only one of those on a store is to do."""
+        first = next(iter(sorted(self.by_name)), None)
+        return first is None or self.by_name[first].leads
+
     def resume_waiting(self) -> None:
         """Write the lists that waited while the store was away."""
         for each in tuple(self._waiting):

@@ -162,7 +162,7 @@ class AlertThread:
     def _work(self) -> None:
         while not self._ended.wait(self._every):
             try:
-                if self._service.leads:
+                if self._service.collection.is_leader:
                     self.alerts.look()
             except Exception as error:  # whatever it is, it looks again
                 warn_operator(LOGGER, "the doctor failed, and looks again", where="alerts", why=error)

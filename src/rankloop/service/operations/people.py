@@ -13,18 +13,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rankloop.service.core.background_thread import LearningThread
+from rankloop.service.core.decision_kind import sign_decision
 from rankloop.service.core.deleted_lists import DELETE, lies_under
+from rankloop.service.core.ranker_collection import Rankers
 from rankloop.service.operations.data_directory import draft_of
 from rankloop.service.operations.deletion_notes import write_notes
 from rankloop.service.operations.person_removal import check_person, remove_people
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.store import SERVICE, Decision, Person, Store, Trace, Transaction, write
+from rankloop.service.store.learner_election import ALONE
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
-
-if TYPE_CHECKING:
-    from rankloop.service.service_facade import ServiceFacade
 
 LOGGER = logging.getLogger("rankloop.service")
 ERASED, BACKUP = "erased", "backup"  # kinds of decisions about the service, beside `DELETE`
@@ -60,33 +61,6 @@ class Deleted:
     remains: list[str]  # tables or files in which something was found, or that could not be replaced yet
     backups: list[str]  # that were made before, and still hold them
     not_covered: list[str]  # where they may still be, beyond the reach of the service
-
-
-class People:
-    """Data of people in a service, as `service.people`: found and deleted on request."""
-
-    def __init__(self, facade: ServiceFacade) -> None:
-        self._facade = facade
-
-    def find(self, person: Person) -> PersonReport:
-        """Return what is stored of a person: lists, events, and how many."""
-        return self._facade.find_person(person)
-
-    def delete(self, persons: Sequence[Person], *, by: str = "", reason: str = "") -> Deleted:
-        """Delete what is stored of people, from log, snapshots, models and files.
-
-        They are out of log, snapshots and models when this returns. The deletion is pending until a search of
-        the files finds nothing of them; a service with a thread in the background goes on with that.
-        """
-        return self._facade.delete_people(persons, by=by, reason=reason)
-
-    def deletions(self) -> Sequence[Deleted]:
-        """Return what was deleted on request, the newest first: done or pending, and who blocks it."""
-        return self._facade.deletions()
-
-    def finish_deletions(self) -> None:
-        """Go on with deletions that are pending."""
-        self._facade.finish_deletions()
 
 
 class Deletions:
@@ -218,3 +192,45 @@ def _list_told(store: Store, each: Trace) -> dict[str, Any]:
 
 def _event_told(each: Trace) -> dict[str, Any]:
     return {"event_id": each.name, "ranker": each.ranker, "at": each.at}
+
+
+class People:
+    """Data of people in a service, as `service.people`: found and deleted on request.
+
+    With a `keeper`, a thread goes on with deletions that are pending.
+    """
+
+    def __init__(self, rankers: Rankers) -> None:
+        self._rankers = rankers
+        self.keeper: LearningThread | None = None
+        self._deletions = Deletions(rankers.store, rankers.clock, alone=rankers.election is ALONE)
+
+    def find(self, person: Person) -> PersonReport:
+        """Return what is stored of a person: lists, events, and how many."""
+        return find(self._rankers.store, person)
+
+    def delete(self, persons: Sequence[Person], *, by: str = "", reason: str = "") -> Deleted:
+        """Delete what is stored of people, from log, snapshots, models and files.
+
+        They are out of log, snapshots and models when this returns. The deletion is pending until a search of
+        the files finds nothing of them; a service with a thread in the background goes on with that.
+        """
+        decision = self._deletions.delete(persons, sign_decision(by, reason))
+        for name in decision.body["rankers"] if decision else ():
+            self._rankers.get(name).refresh()  # no list asked for from now on is made by what knew them
+        if self.keeper is None:
+            self.finish_deletions()
+        elif decision is not None:
+            self.keeper.wake()
+        return self._deletions.report(decision)
+
+    def deletions(self) -> list[Deleted]:
+        """Return what was deleted on request, the newest first: done or pending, and who blocks it."""
+        return self._deletions.reports()
+
+    def finish_deletions(self) -> None:
+        """Learn anew what was learned from deleted entries, and purge the files until nothing is left."""
+        if due := self._deletions.find_due(leads=self._rankers.is_leader):
+            for found in self._rankers.by_name.values():
+                found.try_to_catch_up()
+            self._deletions.finish(due)
