@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ class Faults:
     """How many more times each thing goes wrong."""
 
     commits: int = 0
-    reads: int = 0  # of a list, by its id
+    reads: int = 0  # of lists
     struck: int = 0  # how many have gone wrong
 
     def strike(self, kind: str) -> None:
@@ -44,6 +44,10 @@ class FaultyStore(SqliteStore):
     def find_impression(self, query_id: str) -> Impression | None:
         self.faults.strike("reads")
         return super().find_impression(query_id)
+
+    def find_impressions(self, numbers: Collection[int]) -> dict[str, Impression]:
+        self.faults.strike("reads")
+        return super().find_impressions(numbers)
 
 
 def _connection(faults: Faults) -> type[sqlite3.Connection]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from rankloop.service.store.log_records import (
     ListEntry,
     Verdict,
 )
-from rankloop.service.store.store import Store, StoreError, write
+from rankloop.service.store.store import Job, Store, StoreError, write
 from tests.service.store.commit_faults import reopen
 from tests.support.log_samples import (
     DECISION,
@@ -224,3 +225,22 @@ def test_everything_is_there_after_a_restart(store: Store) -> None:
     )
     assert put(store, DECISION) == [5], "numbers go on after a restart"
     store.close()
+
+
+def test_lists_are_found_together_by_their_numbers(store: Store) -> None:
+    """Those that there are; one that is damaged is left out."""
+    put(store, *(impression(query_id=f"q{number}") for number in range(4)))
+    write(store, damage_list(3))
+    found = store.find_impressions([1, 3, 4, 99])
+    assert sorted(found) == ["q0", "q3"]
+    assert all(same(each, impression(query_id=name)) for name, each in found.items())
+    assert not store.find_impressions([])
+
+
+def damage_list(seq: int) -> Job[None]:
+    """Have the bytes of a list rust."""
+
+    def job(transaction: Any) -> None:
+        transaction.run("UPDATE payloads SET payload = :rust WHERE seq = :seq", {"rust": b"rust", "seq": seq})
+
+    return job

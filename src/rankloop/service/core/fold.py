@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Protocol, Self
 
 from rankloop.errors import RankloopError
@@ -20,6 +21,8 @@ from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Event, Logged, Snapshot, Store, Transaction
 from rankloop.types import Array
+
+TOGETHER = 500  # entries, and lists, that are read at once
 
 
 class EntriesDeleted(RankloopError):
@@ -251,9 +254,21 @@ def read_unfolded(fold: Fold, store: Store, *, until: int | None = None) -> Iter
     """Yield what a fold is to take in next; with all lists as long as it needs them."""
     while True:
         needed = fold.needs_lists
-        for entry in store.read_entries(fold.ranker, after=fold.position, until=until, with_lists=needed):
+        entries = store.read_entries(fold.ranker, after=fold.position, until=until, with_lists=needed)
+        for entry in _read_ahead(fold, store, entries):
             yield entry
             if fold.needs_lists != needed:  # a decision has changed that: go on from here
                 break
         else:
             return
+
+
+def _read_ahead(fold: Fold, store: Store, entries: Iterator[Logged]) -> Iterator[Logged]:
+    """Yield entries; the lists that are due with the next few hundred are read together before these."""
+    try:
+        while page := list(islice(entries, TOGETHER)):
+            due = fold.learned.find_due(page, fold.configuration)[:TOGETHER]
+            fold.learned.impressions_ahead = store.find_impressions(due) if len(due) > 1 else {}
+            yield from page
+    finally:
+        fold.learned.impressions_ahead = {}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -100,6 +100,7 @@ class LearnedPart:
         self.versions_since_snapshot = 0  # that it came from, or gave last
         self.open = OpenLists()
         self.idle = False  # entries pass, and nothing is learned: what was is about to be replaced
+        self.impressions_ahead: Mapping[str, Impression] = {}  # lists that are due, read together
         self._changed = False  # by the entry that is being applied
         self.skips_learned_since: int | None = None  # later lists are learned also without a click
         self._learn_skips_from(0)
@@ -163,6 +164,15 @@ class LearnedPart:
         self.open.record(event)
         self._make_room(configuration, event.at)
 
+    def find_due(self, entries: Sequence[Logged], configuration: Configuration) -> list[int]:
+        """Return the lists that are learned while these entries are applied, as far as can be told now."""
+        if configuration.mode not in LEARNS or self.idle:
+            return []
+        end = entries[-1].at
+        events = (each for each in entries if isinstance(each, Event) and each.query_id not in self.open)
+        due = {each.list_seq: None for each in events if each.closes_at is not None and each.closes_at <= end}
+        return [*self.open.find_due(end), *(number for number in due if number is not None)]
+
     def _make_room(self, configuration: Configuration, now: float) -> None:
         if len(self.open) > MAX_OPEN:
             early = self.open.closes_next > now  # what came late closes at once
@@ -184,7 +194,7 @@ class LearnedPart:
         if found is None or configuration.mode not in LEARNS or self.idle:
             return
         try:
-            impression = self.past.impression(query_id)
+            impression = self.impressions_ahead.get(query_id) or self.past.impression(query_id)
         except DataError as error:  # damaged for good; everything else may pass, and is raised
             self._refuse(query_id, error)
             return

@@ -68,6 +68,16 @@ class OpenLists:
         """Return the list that closes first, if it closes by a moment."""
         return self._closing[0][2] if self.closes_next <= until and self._closing else None
 
+    def find_due(self, until: float) -> list[int]:
+        """Return the entries of all lists that close by a moment, the first to close first."""
+        found, places = [], [0]
+        while places:  # below one that closes later, all do
+            place = places.pop()
+            if place < len(self._closing) and self._closing[place][0] <= until:
+                found.append(self._closing[place])
+                places += 2 * place + 1, 2 * place + 2
+        return [number for _, number, _ in sorted(found)]
+
     def remove_next(self) -> None:
         """Remove the list that closes first: it was learned, or refused."""
         _, _, query_id = heapq.heappop(self._closing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
@@ -256,6 +256,10 @@ class EventLog(Protocol):
 
     def find_impression(self, query_id: str) -> Impression | None:
         """A list that was shown, with everything."""
+        ...
+
+    def find_impressions(self, numbers: Collection[int]) -> Mapping[str, Impression]:
+        """Lists by the numbers of their entries, by id; without those that are damaged."""
         ...
 
     def read_impressions(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
+from rankloop.errors import DataError
 from rankloop.service.store.impression_codec import (
     ENTRY_COLUMNS,
     EVENT_COLUMNS,
@@ -89,6 +91,20 @@ class LogReader:
         """Return a list that was shown, with everything; None if there is none of this id."""
         found = self._find_lists("query_id = :query_id", {"query_id": query_id, "limit": 1})
         return found[0] if found else None
+
+    def find_impressions(self, numbers: Collection[int]) -> dict[str, Impression]:
+        """Return lists by the numbers of their entries, by id; without those that are damaged."""
+        where = f"seq {self.source.dialect.among_numbers('numbers')}"
+        rows = self.source.run(
+            f"SELECT {WHOLE} FROM impressions JOIN payloads USING (seq) WHERE {where}",
+            {"numbers": list(numbers)},
+        )
+        found = {}
+        for row in rows:
+            with suppress(DataError):
+                shown = impression_from(row, self.compressor)
+                found[shown.query_id] = shown
+        return found
 
     def read_impressions(
         self, ranker: str, *, after: int = 0, newest: int | None = None
