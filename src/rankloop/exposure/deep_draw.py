@@ -27,11 +27,12 @@ def draw_deep(certain: BoolArray, groups: IntArray, k: int, rng: np.random.Gener
     missing, codes, order = sum(wanting), groups.tolist(), []
     for coin in rng.random(len(certain)).tolist():
         free = (beaten_by == 0).nonzero()[0]
-        if not free.size:
+        try:
+            pick = int(free[int(coin * len(free))])
+        except IndexError:
             raise RankingError(
                 "certain orders contradict each other: every candidate left is beaten by another"
-            )
-        pick = int(free[int(coin * len(free))])
+            ) from None
         order.append(pick)
         if wanting[codes[pick]]:
             wanting[codes[pick]] -= 1
