@@ -9,6 +9,7 @@ import pytest
 from rankloop.errors import DataError
 from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
+from rankloop.service.store.postgres import PostgresStore
 from tests.support.log_samples import (
     DECISION,
     EVENT,
@@ -51,6 +52,24 @@ def test_json_lines_come_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
     assert export_log(filled, tmp_path / "log.jsonl") == 6
     assert import_log(tmp_path / "log.jsonl", copy) == 6
     check(copy, filled)
+
+
+def test_a_log_is_the_same_file_after_a_journey_through_the_other_database(
+    store: Store, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    put(store, DECISION, IMPRESSION, EVENT, impression(query_id="q2", evidence={}, groups=["x", "", "y"]))
+    put(store, event(event_id="e2", seq=5000, verdict="orphan", ranker="", position=None, list_seq=None))
+    keep(store, seq=3)
+    other: Store = (
+        PostgresStore(request.getfixturevalue("postgres").url())
+        if isinstance(store, SqliteStore)
+        else open_temporary_store()
+    )
+    export_log(store, tmp_path / "one.jsonl")
+    import_log(tmp_path / "one.jsonl", other)
+    export_log(other, tmp_path / "two.jsonl")
+    assert (tmp_path / "two.jsonl").read_bytes() == (tmp_path / "one.jsonl").read_bytes()
+    other.close()
 
 
 def test_an_exposure_account_comes_back_with_what_retention_carried(filled: Store, tmp_path: Path) -> None:
