@@ -344,8 +344,8 @@ def _verdict(
 def _plain_fold(store: SqliteStore, service: ServiceFacade, without: frozenset[str]) -> State:
     """The state by the log alone: one pass, without what was forgotten."""
     past = service.ranker("default").history
-    history = History("default", store, past.registry, past.policy_kinds, kept=False)
-    return dict(history.again(END, without=without).learned.policy.state())
+    history = History("default", store, past.registry, past.policy_kinds, uses_snapshots=False)
+    return dict(history.rebuild(history.spec(END, without=without)).learned.policy.state())
 
 
 def main() -> None:

@@ -270,8 +270,8 @@ class Chaos:
             again = [service.replay(name).identical for name in ordered]  # one walk through the past
             found.replayed, found.unlike = len(again), found.unlike + again.count(False)
             past = service.ranker(RANKER).history
-            history = History(RANKER, store, past.registry, past.policy_kinds, kept=False)
-            found.known += [Known.of(service.model(RANKER)), Known.of(history.again(2**62).model)]
+            history = History(RANKER, store, past.registry, past.policy_kinds, uses_snapshots=False)
+            found.known += [Known.of(service.model(RANKER)), Known.of(history.newest().model)]
 
     def _audit(self, names: Sequence[str]) -> None:
         """Any replica can say everything about any list."""

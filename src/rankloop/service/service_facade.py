@@ -14,6 +14,7 @@ from rankloop.service.core.background_thread import LearningThread
 from rankloop.service.core.decision_kind import sign_decision
 from rankloop.service.core.lists.replay import find_swapped_pairs
 from rankloop.service.core.model import Model
+from rankloop.service.core.past_decisions import END
 from rankloop.service.core.ranker_settings import BaseRankerSettings, build_policy
 from rankloop.service.events.event_selection import EventSelection
 from rankloop.service.export import PortableModel
@@ -328,7 +329,7 @@ class ServiceFacade(LiveRankers):
     def relearn(self, ranker: str, settings: BaseRankerSettings) -> Model:
         """What other settings, or another policy, would have learned from the log; changes nothing."""
         found = self.ranker(ranker)
-        return found.history.again(2**62, settings=settings, without=found.fold.spec.without).model
+        return found.history.rebuild(found.history.spec(END, settings=settings)).model
 
     def what_if(
         self,

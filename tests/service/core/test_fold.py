@@ -78,10 +78,10 @@ def test_a_fold_from_any_snapshot_is_the_fold_from_the_start(store: Store) -> No
     history, head = service.ranker("shop").history, service.model("shop")
     assert len(store.list_snapshots("shop")) >= 5
     plain = PlainPast("shop", store, history.registry, history.policy_kinds)
-    from_start = plain.again(head.version + 1)
+    from_start = plain.fold(head.version)
     assert same(from_start.learned.policy.state(), head.policy.state())
     for seq, _ in store.list_snapshots("shop"):
-        assert same(history.model(seq).policy.state(), plain.again(seq + 1).learned.policy.state())
+        assert same(history.model(seq).policy.state(), plain.fold(seq).learned.policy.state())
 
 
 def test_learning_in_the_background_learns_the_same(store: Store) -> None:

@@ -10,7 +10,7 @@ from rankloop.service.core import snapshot_timing as pace
 from rankloop.service.core.fold import Fold
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import Store, open_temporary_store, write
+from rankloop.service.store import Logged, Store, open_temporary_store, write
 
 MUGS = [Candidate("blue", {"price": 3.0}), Candidate("red", {"price": 1.0})]
 
@@ -30,15 +30,15 @@ def lived(mode: str) -> Store:
 
 def entries_of(monkeypatch: pytest.MonkeyPatch, *, most: int = 10**6) -> list[int]:
     """Counts the entries that are folded; after so many, the process is gone."""
-    mark, seen = Fold._save_model, list[int]()  # with which the folding of an entry begins
+    usual, seen = Fold.is_redefined_by, list[int]()  # with which the folding of an entry begins
 
-    def counted(fold: Fold, seq: int) -> None:
+    def counted(fold: Fold, entry: Logged) -> bool:
         if len(seen) == most:
             raise KeyboardInterrupt
-        seen.append(seq)
-        mark(fold, seq)
+        seen.append(entry.seq)
+        return usual(fold, entry)
 
-    monkeypatch.setattr(Fold, "_save_model", counted)
+    monkeypatch.setattr(Fold, "is_redefined_by", counted)
     return seen
 
 

@@ -114,13 +114,15 @@ def compare_ways(steps: Sequence[Step]) -> None:
     past.service.ranker("shop").catch_up()
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
     plain = PlainPast("shop", store, load_registry(), known)
-    expected = plain.again(2**62)
+    expected = plain.fold()
     assert alike(past.service.ranker("shop").fold, expected), "the learner's"
-    assert alike(History("shop", store, load_registry(), known).head(), expected), "from what was kept"
-    assert alike(History("shop", store, load_registry(), known, kept=False).head(), expected), "from the log"
+    assert alike(History("shop", store, load_registry(), known).newest(), expected), "from what was kept"
+    assert alike(History("shop", store, load_registry(), known, uses_snapshots=False).newest(), expected), (
+        "from the log"
+    )
     history = History("shop", store, load_registry(), known)
     rng = np.random.default_rng(len(steps))
-    forgotten = frozenset(history.forgotten(2**62))
+    forgotten = frozenset(history.decisions().forgotten(2**62))
     for version, _ in past.service.versions("shop")[:: int(rng.integers(1, 4))]:
         for without in {frozenset[str](), forgotten}:
             found, slow = history.model(version, without=without), plain.model(version, without=without)
@@ -161,7 +163,9 @@ def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
     }
     ranker.decide(kind, **bodies[kind])
     ranker.catch_up()
-    expected = History("shop", store, load_registry(), ranker.history.policy_kinds, kept=False).head()
+    expected = History(
+        "shop", store, load_registry(), ranker.history.policy_kinds, uses_snapshots=False
+    ).newest()
     assert not expected.learned.open
     assert alike(ranker.fold, expected)
 
@@ -174,6 +178,4 @@ def test_forgetting_what_came_last_folds_only_what_came_since() -> None:
     past.service.forget("shop", [newest])
     known, store = past.service.ranker("shop").history.policy_kinds, past.store
     assert past.service.jobs()[0].folded < len(list(store.read_entries("shop"))) / 4
-    assert alike(
-        past.service.ranker("shop").fold, PlainPast("shop", store, load_registry(), known).again(2**62)
-    )
+    assert alike(past.service.ranker("shop").fold, PlainPast("shop", store, load_registry(), known).fold())

@@ -30,7 +30,7 @@ BODY = {"candidates": [{"object_id": "blue"}, {"object_id": "red"}]}
 
 
 def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, head = open_temporary_store(), History.head
+    store, newest = open_temporary_store(), History.newest
     first = ServiceFacade(store)
     first.create("default")
     shown = first.rank(MUGS)
@@ -38,11 +38,11 @@ def test_it_is_not_ready_until_its_logs_are_folded(monkeypatch: pytest.MonkeyPat
     first.flush("default")
     released = threading.Event()
 
-    def slow(self: History, *args: object) -> object:
+    def slow(self: History) -> object:
         released.wait(120)  # a failing test must not hold the suite
-        return head(self, *args)  # type: ignore[arg-type]
+        return newest(self)
 
-    monkeypatch.setattr(History, "head", slow)
+    monkeypatch.setattr(History, "newest", slow)
     with ServiceFacade(store, background=True, wait=False) as service, alive(service) as live:
         answer = live["none"].get("/v1/ready")
         assert (answer.status_code, answer.json()["ready"]) == (503, False)

@@ -101,7 +101,7 @@ def test_a_job_that_is_interrupted_anywhere_ends_as_if_it_had_not_been(
             service = make(store, clock, prefix=f"life{rounds}-")  # a new process
             ranker, before = service.ranker("shop"), state(service)
             progress = Progress(ranker, number)
-            progress.stopped = interrupted_after(20, progress)
+            progress.stopped = interrupted_after(12, progress)
             try:
                 carry_out(ranker, store, progress)
             except Interrupted:

@@ -160,7 +160,7 @@ def test_a_person_whose_list_is_open_where_a_retained_log_begins_is_gone_from_th
     service.ranker("shop").keep()
     live(service, clock, 8, start=31)
     assert service.retain("shop", since=clock.now - 8).entries
-    base = service.ranker("shop").history.base()
+    base = service.ranker("shop").history.first_entry()
     kept = store.load_latest("shop", until=base)
     assert kept is not None
     assert kept.body["learned"]["open"]
@@ -262,7 +262,7 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     service = ServiceFacade(store, clock=clock)
     service.create("shop", RULES)
     live(service, clock, 18)
-    ranker, (prepare, remember) = service.ranker("shop"), deleting(service, monkeypatch)
+    ranker, (swap_in, prepare_rollback) = service.ranker("shop"), deleting(service, monkeypatch)
     bodies: dict[str, dict[str, Any]] = {
         "forget": {"events": ["otto-event-3", "other-event-4"]},
         "relearn": {"settings": structs.replace(RULES, policy=PairRank(prior_lists=1)).to_json()},
@@ -271,8 +271,8 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     number = ask(ranker, kind, bodies[kind])
     service.tick()
     assert service.find_person(OTTO).lists == 0
-    monkeypatch.setattr(ranker.history, "prepare", prepare)
-    monkeypatch.setattr(ranker.history, "remember", remember)
+    monkeypatch.setattr(ranker, "swap_in", swap_in)
+    monkeypatch.setattr(ranker, "prepare_rollback", prepare_rollback)
     service.tick()
     assert service.job(number).state == "done"
     assert state(service) == state(ServiceFacade(store, clock=clock))
@@ -280,17 +280,17 @@ def test_a_job_that_knew_a_person_when_they_were_deleted_is_begun_anew(
     assert "otto" not in (tmp_path / "after.jsonl").read_text()
 
 
-def deleting(service: ServiceFacade, monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., None]]:
+def deleting(service: ServiceFacade, monkeypatch: pytest.MonkeyPatch) -> list[Callable[..., Any]]:
     """Have Otto deleted just before a job hands over what it has learned; how it does so as a rule."""
-    history, usual = service.ranker("shop").history, list[Callable[..., None]]()
+    ranker, usual = service.ranker("shop"), list[Callable[..., Any]]()
 
-    def handed_over(then: Callable[..., None], *parts: Any) -> None:
+    def handed_over(then: Callable[..., Any], *parts: Any) -> Any:
         service.delete_people([OTTO])
-        then(*parts)
+        return then(*parts)
 
-    for name in ("prepare", "remember"):
-        usual.append(getattr(history, name))
-        monkeypatch.setattr(history, name, partial(handed_over, usual[-1]))
+    for name in ("swap_in", "prepare_rollback"):
+        usual.append(getattr(ranker, name))
+        monkeypatch.setattr(ranker, name, partial(handed_over, usual[-1]))
     return usual
 
 

@@ -5,7 +5,7 @@ Entries are applied in order, and nothing else matters: not when, not by whom, n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Protocol, Self
@@ -14,7 +14,7 @@ from rankloop.errors import RankloopError
 from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.configuration import Configuration, DecidesExtensions
 from rankloop.service.core.fold_part import FoldPart, PartState
-from rankloop.service.core.learned_part import LearnedPart, Past
+from rankloop.service.core.learned_part import FindImpression, LearnedPart
 from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
@@ -40,31 +40,30 @@ class BringsParts(DecidesExtensions, Protocol):
 class Fold:
     """The state of a ranker after some entry of its log.
 
-    `spec` is what it depends on beside the log; `targets` are the entries to which the log later rolls back:
-    `models` keeps the models there on the way. An extension's part begins with the decision that asks for it,
+    `spec` is what it depends on beside the log. A fold never redefines itself: the caller asks whether an
+    entry redefines it (`is_redefined_by`), and goes on with another fold. A rollback returns to one of the
+    `models`, which the caller has put there. An extension's part begins with the decision that asks for it,
     and only follows the log's own settings.
     """
 
     def __init__(
         self,
         ranker: str,
-        past: Past,
+        find_impression: FindImpression,
         spec: RebuildSpec,
         registry: BringsParts,
         policy_kinds: PolicyKinds,
-        *,
-        targets: Iterable[int] = (),
     ) -> None:
-        self.ranker, self.past, self.spec = ranker, past, spec
+        self.ranker, self.spec = ranker, spec
         self.registry, self.policy_kinds = registry, policy_kinds
         self.position, self.at = 0, float("-inf")
         self.logged_configuration = Configuration()
         self.configuration = spec.configure(self.logged_configuration)
-        self.models: dict[int, Model] = {}
-        self.learned = LearnedPart(ranker, past, spec, self.configuration, self.models)
+        self.models: dict[int, Model] = {}  # by entry: to which the log later returns
+        self.learned = LearnedPart(ranker, find_impression, spec, self.configuration, self.models)
         self.extension_parts: Mapping[str, FoldPart] = {}
+        self.began = 0  # the entry at which it began to read
         self.cleared = 0  # the newest `delete` decision when it began to read: it never saw those entries
-        self._targets = sorted(set(targets))
 
     @property
     def settings(self) -> BaseRankerSettings:
@@ -98,7 +97,6 @@ class Fold:
 
     def apply(self, entry: Logged) -> None:
         """Take in the next entry. If it raises, the entry is not passed, and can be applied again."""
-        self._save_model(entry.seq)
         logged, after = self.logged_configuration, self.configuration
         if isinstance(entry, Decision):
             self._check_deleted(entry)
@@ -106,13 +104,13 @@ class Fold:
             if logged.problem and self.spec.settings is None:
                 raise HistoryError(logged.problem)
             after = self.spec.configure(logged)  # once per decision: a copy takes microseconds
-            if self.is_redefined_by(entry):
-                self._redefine(entry)
         skipped = isinstance(entry, Event) and entry.event_id in self.spec.without
         for part in self.parts:
             if part.position < entry.seq:
-                if not skipped:
+                if not skipped and part is self.learned:
                     part.apply(entry, self.configuration, after)
+                elif not skipped:
+                    part.apply(entry, self.logged_configuration, logged)
                 part.position = entry.seq
         if logged is not self.logged_configuration:
             self._renew_parts(logged, entry.seq)
@@ -120,27 +118,31 @@ class Fold:
         self.position, self.at = entry.seq, entry.at
 
     def is_redefined_by(self, entry: Logged) -> bool:
-        """Whether an entry says that the fold should never have known some events or features."""
+        """Whether what was learned so far is to be replaced: by an entry that changes what came before it."""
         if not isinstance(entry, Decision):
             return False
         if entry.kind == "forget":
             return not self.spec.without.issuperset(entry.body["events"])
-        return entry.kind == "retire" and not self.spec.retired.issuperset(entry.body["columns"])
+        if entry.kind == "retire":
+            return not self.spec.retired.issuperset(entry.body["columns"])
+        relearns = entry.kind == "settings" and bool(entry.body.get("relearn"))
+        return relearns and self.position > 0 and self.spec.settings is None
 
-    def _redefine(self, decision: Decision) -> None:
-        """Stand where a fold stands that never knew these events and features."""
-        spec = replace(
-            self.spec,
-            without=self.spec.without.union(decision.body.get("events", ())),
-            retired=self.spec.retired.union(decision.body.get("columns", ())),
-        )
-        other = self.past.again(
-            decision.seq, without=spec.without, settings=spec.settings, retired=spec.retired
-        )
-        unsaved = self.learned.versions_since_snapshot
-        self.spec, self.learned, self.extension_parts = spec, other.learned, other.extension_parts
-        self.models.clear()  # they still knew what is gone
-        self.learned.models, self.learned.versions_since_snapshot = self.models, unsaved
+    def continue_under_log(self, decision: Decision, spec: RebuildSpec) -> Self:
+        """Go on by the log's own settings from the decision that puts those into force that it was given."""
+        logged = self.logged_configuration.after(decision, self.registry, self.policy_kinds)
+        if logged.problem:
+            raise HistoryError(logged.problem)
+        for part in self.extension_parts.values():
+            part.apply(decision, self.logged_configuration, logged)
+            part.position = decision.seq
+        self.learned.continue_under_log(decision, spec, self.logged_configuration, logged)
+        self.spec = spec
+        self.models.clear()  # the log returns to what was learned under its own settings
+        self._renew_parts(logged, decision.seq)
+        self.logged_configuration = self.configuration = logged
+        self.position, self.at = decision.seq, decision.at
+        return self
 
     def _check_deleted(self, decision: Decision) -> None:
         """Refuse to go on if entries are gone, from `first` on, that this fold may have taken in."""
@@ -152,35 +154,12 @@ class Fold:
     def _renew_parts(self, after: Configuration, seq: int) -> None:
         """Begin the parts whose extension decided something else, and end those that nothing asks for."""
         states, former = after.extension_states, self.logged_configuration.extension_states
-        fresh = {} if self.spec.settings else dict(self.registry.fold_parts(after))
+        fresh = dict(self.registry.fold_parts(after))
         for name, part in fresh.items():
             part.position = seq
             if name in self.extension_parts and states.get(name) == former.get(name):
                 fresh[name] = self.extension_parts[name]
         self.extension_parts = fresh
-
-    def _save_model(self, seq: int) -> None:
-        """Keep the model at entries that will be returned to, before going beyond them."""
-        while self._targets and self._targets[0] < seq and not self.learned.idle:
-            self.models[self._targets.pop(0)] = self.model.apart()
-
-    # ways around what is about to be replaced
-
-    def leap(self, seq: int, logged: Configuration) -> None:
-        """Stand just before an entry with which all that was learned will be replaced, in its configuration.
-
-        What waits for clicks is replaced there, too; parts of extensions are not.
-        """
-        self.position, self.logged_configuration = seq - 1, logged
-        self.configuration = self.spec.configure(logged)
-        self.learned = LearnedPart(self.ranker, self.past, self.spec, self.configuration, self.models)
-        self.extension_parts = {}
-        self._renew_parts(logged, self.position)
-        self.learned.position = self.position
-
-    def expect(self, targets: Iterable[int]) -> None:
-        """Keep the models of these entries from now on, instead of those that were asked for before."""
-        self._targets = sorted(set(targets))
 
     # snapshots
 
@@ -202,12 +181,11 @@ class Fold:
         cls,
         snapshot: Snapshot,
         logged: Configuration,
-        past: Past,
+        find_impression: FindImpression,
         spec: RebuildSpec,
         registry: BringsParts,
         policy_kinds: PolicyKinds,
         *,
-        targets: Iterable[int] = (),
         relearns: bool = False,
     ) -> Self:
         """Go on from a snapshot; `logged` is the log's configuration there.
@@ -222,8 +200,8 @@ class Fold:
         )
         if logged.problem and spec.settings is None:
             raise HistoryError(logged.problem)
-        fold = cls(snapshot.ranker, past, spec, registry, policy_kinds, targets=targets)
-        fold.position, fold.at = snapshot.seq, snapshot.at
+        fold = cls(snapshot.ranker, find_impression, spec, registry, policy_kinds)
+        fold.position, fold.at, fold.began = snapshot.seq, snapshot.at, snapshot.seq
         fold.logged_configuration, fold.configuration = logged, spec.configure(logged)
         fold._renew_parts(logged, snapshot.seq)
         for part in fold.extension_parts.values():

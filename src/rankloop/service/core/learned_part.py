@@ -15,17 +15,17 @@ import copy
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from rankloop.errors import DataError
 from rankloop.naming import write_name
 from rankloop.policies import Policy
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.feedback import Reaction, lesson, reaction
-from rankloop.service.core.fold_part import FoldPart, PartState
+from rankloop.service.core.fold_part import PartState
 from rankloop.service.core.model import Model, width_of
 from rankloop.service.core.open_lists import OpenLists
-from rankloop.service.core.ranker_settings import LEARNS, BaseRankerSettings
+from rankloop.service.core.ranker_settings import LEARNS
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import Scale, scale_of
 from rankloop.service.operator_log import warn_operator
@@ -33,43 +33,7 @@ from rankloop.service.store import Decision, Event, Impression, Logged
 
 LOGGER = logging.getLogger("rankloop.service")
 MAX_OPEN = 100_000  # lists with clicks that wait for their window to close; more are closed early
-
-
-class HasParts(Protocol):
-    """A fold, as far as its parts are concerned."""
-
-    @property
-    def learned(self) -> LearnedPart:
-        """The learned part."""
-        ...
-
-    @property
-    def extension_parts(self) -> Mapping[str, FoldPart]:
-        """The parts of extensions, by name."""
-        ...
-
-
-class Past(Protocol):
-    """What a fold may ask about the log before it."""
-
-    def impression(self, query_id: str) -> Impression | None:
-        """Return a list that was shown."""
-        ...
-
-    def model(self, seq: int, *, without: frozenset[str], retired: frozenset[int] = frozenset()) -> Model:
-        """Return the model after an entry, as if some events had never been."""
-        ...
-
-    def again(
-        self,
-        until: int,
-        *,
-        without: frozenset[str],
-        settings: BaseRankerSettings | None,
-        retired: frozenset[int] = frozenset(),
-    ) -> HasParts:
-        """Return the fold of all before an entry, without some events or features, or by other settings."""
-        ...
+FindImpression: TypeAlias = Callable[[str], Impression | None]  # a list that was shown, by its id
 
 
 class LearnedPart:
@@ -83,12 +47,12 @@ class LearnedPart:
     def __init__(
         self,
         ranker: str,
-        past: Past,
+        find_impression: FindImpression,
         spec: RebuildSpec,
         configuration: Configuration,
         models: Mapping[int, Model],
     ) -> None:
-        self.ranker, self.past, self.spec, self.models = ranker, past, spec, models
+        self.ranker, self.find_impression, self.spec, self.models = ranker, find_impression, spec, models
         self.position = self.version = 0
         self.signal = configuration.signal
         self.policy: Policy = configuration.policy
@@ -99,7 +63,6 @@ class LearnedPart:
         self.early = 0  # lists closed before their window, because too many were open
         self.versions_since_snapshot = 0  # that it came from, or gave last
         self.open = OpenLists()
-        self.idle = False  # entries pass, and nothing is learned: what was is about to be replaced
         self.impressions_ahead: Mapping[str, Impression] = {}  # lists that are due, read together
         self._changed = False  # by the entry that is being applied
         self.skips_learned_since: int | None = None  # later lists are learned also without a click
@@ -166,7 +129,7 @@ class LearnedPart:
 
     def find_due(self, entries: Sequence[Logged], configuration: Configuration) -> list[int]:
         """Return the lists that are learned while these entries are applied, as far as can be told now."""
-        if configuration.mode not in LEARNS or self.idle:
+        if configuration.mode not in LEARNS:
             return []
         end = entries[-1].at
         events = (each for each in entries if isinstance(each, Event) and each.query_id not in self.open)
@@ -191,10 +154,10 @@ class LearnedPart:
         """Learn a list; it stays open if it cannot be read just now."""
         done = self.open.actions(query_id)
         found = reaction(configuration.settings, configuration.signal, done, silence=self.learns_from_skips)
-        if found is None or configuration.mode not in LEARNS or self.idle:
+        if found is None or configuration.mode not in LEARNS:
             return
         try:
-            impression = self.impressions_ahead.get(query_id) or self.past.impression(query_id)
+            impression = self.impressions_ahead.get(query_id) or self.find_impression(query_id)
         except DataError as error:  # damaged for good; everything else may pass, and is raised
             self._refuse(query_id, error)
             return
@@ -241,9 +204,9 @@ class LearnedPart:
         acts: Mapping[str, Callable[[Decision, Configuration, Configuration], None]] = {
             "settings": self._change_settings,
             "rollback": self._roll_back,
-            "forget": self._redefine,
-            "retire": self._redefine,
-            "delete": self._redefine,
+            "forget": self._begin_version,
+            "retire": self._begin_version,
+            "delete": self._begin_version,
             "flush": self._flush,
         }
         act = acts.get(decision.kind)  # others change only the configuration
@@ -261,13 +224,9 @@ class LearnedPart:
         elif self.skips_learned_since is None:
             self.skips_learned_since = seq
 
-    def _change_settings(self, decision: Decision, before: Configuration, after: Configuration) -> None:
+    def _change_settings(self, _: Decision, before: Configuration, after: Configuration) -> None:
         first, given = self.position == 0, self.spec.settings is not None
-        if decision.body.get("relearn") and not (first or given or self.idle):
-            without, retired = self.spec.without, self.spec.retired
-            other = self.past.again(decision.seq, without=without, settings=after.settings, retired=retired)
-            self._take_over(other.learned)
-        elif first or not _continues(after, before):
+        if first or not _continues(after, before):
             if not (given and self.lists == 0):  # a relearned model starts as wide as it will be
                 self.width = 0
             self.policy, self.scale, self.lists = after.policy, scale_of(after.settings.scaling), 0
@@ -277,10 +236,7 @@ class LearnedPart:
             self._changed |= write_name(after.policy) != write_name(before.policy)
 
     def _roll_back(self, decision: Decision, _: Configuration, after: Configuration) -> None:
-        if self.idle:
-            return
-        target, without, retired = int(decision.body["to"]), self.spec.without, self.spec.retired
-        model = self.models.get(target) or self.past.model(target, without=without, retired=retired)
+        model, retired = self.models[int(decision.body["to"])], self.spec.retired
         same = after.policy.continues(model.policy) and retired == frozenset(model.retired)
         if not same:  # a rollback to it is refused today
             return
@@ -288,20 +244,22 @@ class LearnedPart:
         self.scale, self.lists, self.width = model.scale, model.lists, model.width
         self._changed = True
 
-    def _redefine(self, _: Decision, __: Configuration, ___: Configuration) -> None:
-        self._changed = True  # the fold has seen to it that this part never knew what is gone
+    def _begin_version(self, _: Decision, __: Configuration, ___: Configuration) -> None:
+        self._changed = True  # this part never knew what is gone, and its version says so
 
     def _flush(self, _: Decision, before: Configuration, __: Configuration) -> None:
         self._learn_due(before, until=float("inf"))
 
-    def _take_over(self, other: LearnedPart) -> None:
-        """Go on from another past."""
-        self.policy, self.scale = other.policy, other.scale
-        self.lists, self.width = other.lists, other.width
-        self.open = other.open
-        self.refused, self.problem, self.early = other.refused, other.problem, other.early
-        self.skips_learned_since = other.skips_learned_since
-        self._changed = True
+    def continue_under_log(
+        self, decision: Decision, spec: RebuildSpec, before: Configuration, after: Configuration
+    ) -> None:
+        """Go on by the log's own settings, which are now those by which all of this was learned."""
+        self.spec, self.signal = spec, after.signal
+        if after.settings.window > before.settings.window:
+            self.open.extend_windows(after.settings.window)
+        self._learn_skips_from(decision.seq)
+        self.position = self.version = decision.seq
+        self.versions_since_snapshot += 1
 
     # snapshots
 

@@ -15,12 +15,12 @@ from rankloop.policies.policy_names import PolicyKinds
 from rankloop.service.core.compute_turns import LESSON, Turns
 from rankloop.service.core.configuration import Configuration, configuration_at
 from rankloop.service.core.extension import Registry
-from rankloop.service.core.fold import EntriesDeleted, Fold, read_unfolded, save_unless_deleted
-from rankloop.service.core.history import History, Passed
+from rankloop.service.core.fold import EntriesDeleted, Fold, save_unless_deleted
+from rankloop.service.core.history import History, OnEntry
 from rankloop.service.core.lists.ranked_lists import NewNames, RankedLists
 from rankloop.service.core.model import Model
+from rankloop.service.core.past_decisions import END
 from rankloop.service.core.ranker_settings import BaseRankerSettings
-from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.snapshot_timing import SNAPSHOT_EVERY, SnapshotPace
 from rankloop.service.core.view import View
@@ -31,6 +31,8 @@ from rankloop.service.store.learner_election import ALONE, Election
 
 OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
 LEAPS = ("settings", "rollback", "forget", "retire")  # after which the state is worth keeping
+STARTING = "it is starting: its log is not folded yet"
+UNLEARNING = "its log is being learned again without deleted data"
 LOGGER = logging.getLogger("rankloop.service")
 
 
@@ -54,6 +56,8 @@ class Ranker:
         holding: set[RankedLists] | None = None,  # those that wait, because the store is away
     ) -> None:
         self.name, self.history = name, History(name, store, registry, policy_kinds)
+        given = name, store, registry, policy_kinds
+        self._past = History(*given, apply=self._apply_in_turn, on_entry=self._save_in_time)
         self._election = election
         self.problem = ""  # why it cannot learn just now
         self._store, self._clock = store, clock
@@ -69,13 +73,13 @@ class Ranker:
         self._pace, self._kept = SnapshotPace(), 0  # the entry whose snapshot was last kept
         self._whole = 0  # the entry up to which it is known to have missed nothing
         self.seen = 0  # the entry up to which readers see what was learned
-        self._unlearning = False  # entries were erased, and no model is there that never knew them
         self._ticked_at = float("-inf")  # by the clock
         configuration = configuration_at(store, name, registry, policy_kinds)
-        self._view = self._with_values(View(configuration=configuration, model=_unlearned(configuration)))
+        view = View(configuration=configuration, model=_unlearned(configuration), fault=STARTING)
+        self._view = self._with_values(view)
         self._refresh_extensions()
         self.starting = not begin  # nobody has tried to fold its log yet
-        self.problem = "it is starting: its log is not folded yet" if self.starting else ""
+        self.problem = STARTING if self.starting else ""
         if begin:
             self.try_to_catch_up()
 
@@ -101,8 +105,6 @@ class Ranker:
 
     def find_fault(self) -> str:
         """Why its lists are in the caller's order, if they are."""
-        if self._unlearning:
-            return "its log is being learned again without deleted data"
         return f"broken: {self.problem or self._view.configuration.problem}"[:200] if self.broken else ""
 
     @property
@@ -172,14 +174,15 @@ class Ranker:
         Lists are made by the newest model that was kept before the first of these entries: it can be rebuilt.
         Without one, they are in the caller's order.
         """
-        self.history.reset()
+        self._clear_past()
         self._values.clear()
         view = self._with_values(view, asks_history=False)
         if view.model.version < first:
             return view
         kept = self.history.model_of_snapshot(first)
-        self._unlearning = kept is None
-        return replace(view, model=kept or _unlearned(view.configuration))
+        if kept is None:
+            return replace(view, model=_unlearned(view.configuration), fault=UNLEARNING)
+        return replace(view, model=kept)
 
     def _with_values(self, view: View, *, asks_history: bool = True) -> View:
         """The view with what extensions keep ready for lists, each asked again only if that may differ."""
@@ -227,40 +230,84 @@ class Ranker:
         """Fold what was written since, and let readers see it. What cannot be read now is tried again."""
         with self._learning:
             self.refresh()
-            if self._fold is None:
-                self._pace.begin()
-                self._fold = self.history.head(self._keep_in_time)  # whoever crashes often must get on, too
-                self._whole = self._fold.position
-                self._keep_if_due()
-                self._show(self._fold, self._known_lists(self._fold))
-            fold, folded = self._fold, list[str]()
             self._pace.begin()
+            if self._fold is None:
+                self._begin_anew()
+            folded = list[str]()
             try:
-                for entry in read_unfolded(fold, self._store):
-                    with self._turns.take(LESSON):
-                        fold.apply(entry)
-                    if isinstance(entry, ListEntry):
-                        folded.append(entry.query_id)
-                    elif isinstance(entry, Decision) and entry.kind == "delete":
-                        folded.extend(self._known_lists(fold))
-                    self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
+                self._fold = self._past.fold_until(self.fold, on_entry=partial(self._folded, folded))
             except EntriesDeleted:
+                self._clear_past()
                 self._begin_anew()
             finally:
-                if self._fold is fold and fold.position != self._whole:
-                    self._show_if_whole(fold, folded)
+                if self._fold is not None and self._fold.position != self._whole:
+                    self._show_if_whole(self._fold, folded)
             self.problem = ""
 
+    def _folded(self, folded: list[str], fold: Fold, entry: Logged) -> None:
+        """Note what was folded, and save a snapshot if one is due; `fold` may have taken another's place."""
+        self._fold = fold
+        if isinstance(entry, ListEntry):
+            folded.append(entry.query_id)
+        elif isinstance(entry, Decision) and entry.kind == "delete":
+            folded.extend(self._known_lists(fold))
+        self._keep_if_due(leap=isinstance(entry, Decision) and entry.kind in LEAPS)
+
     def _begin_anew(self) -> None:
-        """Fold a log from which entries were deleted; readers see the model of before until it is done."""
-        self.history.reset()
-        self._pace.begin()
-        self._fold = self.history.head(self._keep_in_time)
-        self._whole = self._fold.position
-        self.keep()
+        """Fold the log from what is kept; until it is done, readers see what they saw before."""
+        fold, deleted = self._past.newest(), self._fold is not None
+        self._fold, self._whole = fold, fold.position
+        if deleted:
+            self.keep()
+        else:
+            self._keep_if_due()
         with self._viewing:
-            self._values.clear()
-            self._show(self._fold, self._known_lists(self._fold))
+            if deleted:
+                self._values.clear()
+            self._show(fold, self._known_lists(fold))
+
+    def swap_in(self, fold: Fold, decide: Callable[[], int]) -> int:
+        """Make a fold that was prepared beside this one the ranker's own, by a decision; 0 without one."""
+        with self._learning:
+            seq = decide()
+            if seq:
+                fold = self._past.fold_until(fold, seq - 1)
+                if fold.spec.settings is not None:
+                    decision = self._past.decisions().find("settings", seq)
+                    fold = fold.continue_under_log(decision, self._past.spec(seq))
+                fold = self._past.fold_until(fold, seq)
+                self._fold = fold
+                self._show_if_whole(fold, self._known_lists(fold))
+                self._keep_if_due(leap=True)
+            return seq
+
+    def prepare_rollback(self, version: int, model: Model) -> None:
+        """Have the model ready that a rollback is about to return to."""
+        self._past.remember(version, self.fold.spec, model)
+
+    def background_history(
+        self, before: Callable[[Fold], None], on_entry: OnEntry, on_target: Callable[[Fold], None]
+    ) -> History:
+        """A history to learn the log again with, beside all else: between two entries lists come first.
+
+        `before` is called before each entry, and may raise; `on_entry` after it.
+        """
+
+        def apply(fold: Fold, entry: Logged) -> None:
+            before(fold)
+            self._apply_in_turn(fold, entry)
+
+        given = self.name, self._store, self._registry, self._policy_kinds
+        return History(*given, apply=apply, on_entry=on_entry, on_target=on_target)
+
+    def _apply_in_turn(self, fold: Fold, entry: Logged) -> None:
+        with self._turns.take(LESSON):
+            fold.apply(entry)
+
+    def _clear_past(self) -> None:
+        """Let go of past models: entries that they were learned from are gone."""
+        self._past.clear()
+        self.history.clear()
 
     def _known_lists(self, fold: Fold) -> list[str]:
         """Lists that extensions wait for and that are in a fold, or were deleted since."""
@@ -271,19 +318,6 @@ class Ranker:
             for name, (shown, told) in found.items()
             if (told if shown is None else shown.seq <= fold.position)
         ]
-
-    def paced(self, before: Callable[[Fold], None], passed: Passed) -> History:
-        """A history to learn the log again with, beside all else: between two entries lists come first.
-
-        `before` is called before each entry, and may raise; `passed` after it.
-        """
-
-        def apply(fold: Fold, entry: Logged) -> None:
-            before(fold)
-            with self._turns.take(LESSON):
-                fold.apply(entry)
-
-        return History(self.name, self._store, self._registry, self._policy_kinds, apply=apply, passed=passed)
 
     def try_to_catch_up(self) -> None:
         """`catch_up` for whoever can do nothing about an error: it is kept to be seen, and logged once."""
@@ -306,7 +340,7 @@ class Ranker:
     def keep(self) -> None:
         """Keep a snapshot of the state of learning, unless there is one."""
         with self._learning:
-            missing = self.history.base() > self._whole  # entries may be missing in it
+            missing = self._past.first_entry() > self._whole  # entries may be missing in it
             if self.fold.position != self._kept and not missing:
                 self._keep(self.fold)
 
@@ -337,7 +371,7 @@ class Ranker:
 
     def _show_if_whole(self, fold: Fold, folded: Iterable[str]) -> None:
         """Let readers see it, unless another process discarded entries that it had still to fold."""
-        if self.history.base() <= self._whole:
+        if self._past.first_entry() <= self._whole:
             self._whole = fold.position
             self._show(fold, folded)
         else:
@@ -348,8 +382,7 @@ class Ranker:
             erased = self._view.configuration.deleted
             if max(fold.position, fold.cleared) < erased:  # it may know what was erased since
                 return
-            self._view = self._with_values(replace(self._view, model=fold.model))
-            self._unlearning = False
+            self._view = self._with_values(replace(self._view, model=fold.model, fault=""))
         self._refresh_extensions(folded)
         self.seen = fold.position
 
@@ -358,23 +391,24 @@ class Ranker:
         if (leap or late or self.fold.learned.versions_since_snapshot >= SNAPSHOT_EVERY) and self.leads:
             self.keep()
 
-    def _keep_in_time(self, fold: Fold, began: int, spec: RebuildSpec) -> None:
-        """Keep a snapshot on the way, so that a start that is interrupted is not begun anew.
+    def _save_in_time(self, fold: Fold, __: Logged) -> None:
+        """Save a snapshot on the way, so that a start that is interrupted is not begun anew.
 
         If events were forgotten later, it is none of what was known then: a checkpoint of the way.
         """
         if not self._pace.due():
             return
         if self.starting:
-            newest, _ = self._store.list_changed_rankers(after=2**62)
+            newest, _ = self._store.list_changed_rankers(after=END)
             self.problem = f"it is starting: its log is folded up to entry {fold.position:,} of {newest:,}"
             LOGGER.info("ranker %r: %s", self.name, self.problem)
-        whole, since = self.history.base() <= began, time.perf_counter()
-        if whole and self.leads and self.history.exact(fold):
-            self._keep(fold)
-        elif whole and self.leads:
-            self.history.keep_checkpoint(fold, spec)
-        self._pace.kept(time.perf_counter() - since)
+        began = time.perf_counter()
+        if self._past.first_entry() <= fold.began and self.leads:
+            if fold.spec.settings is None and self._past.matches_log(fold):
+                self._keep(fold)
+            else:
+                self._past.save_checkpoint(fold)
+        self._pace.kept(time.perf_counter() - began)
 
 
 def _unlearned(configuration: Configuration) -> Model:

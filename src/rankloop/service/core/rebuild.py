@@ -45,3 +45,8 @@ class RebuildSpec:
         if self.settings is None or self.policy is None:
             return logged
         return replace(logged, settings=self.settings, policy=self.policy, problem="")
+
+
+def first_width(policy: Policy, features: int) -> int:
+    """How many features a policy begins with that learns a log again: all, if it can take no more later."""
+    return features if policy.widened(features + 1) is None else 0

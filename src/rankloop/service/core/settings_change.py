@@ -173,7 +173,7 @@ def _sentences(
         yield f"The policy would change from {policies[0]} to {policies[1]}."
     if relearn:
         yield "The log would be learned again as if these settings had always held."
-        if base := ranker.history.base():
+        if base := ranker.history.first_entry():
             yield f"What was learned before entry {base:,}, where the log begins now, would be lost."
     elif lost:
         yield f"What was learned from {lost:,} lists would be dropped, and learning begin anew."

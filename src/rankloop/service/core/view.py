@@ -27,6 +27,7 @@ class View:
 
     configuration: Configuration
     model: Model
+    fault: str = ""  # why the model cannot make lists, so that they are in the caller's order
     extension_values: Mapping[str, Any] = field(default_factory=dict)  # what extensions keep ready for lists
 
     @property

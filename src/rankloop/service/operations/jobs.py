@@ -16,18 +16,19 @@ from typing import Any, Literal, TypeAlias
 from rankloop.errors import RequestError
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.fold import EntriesDeleted, Fold
-from rankloop.service.core.history import END, History, first_width
+from rankloop.service.core.history import History
 from rankloop.service.core.job_record import JobKind, LongJob, digest_of
 from rankloop.service.core.model import Model
+from rankloop.service.core.past_decisions import END
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import BaseRankerSettings
-from rankloop.service.core.rebuild import RebuildSpec
+from rankloop.service.core.rebuild import RebuildSpec, first_width
 from rankloop.service.core.settings_change import check_version
 from rankloop.service.core.settings_record import read_settings
 from rankloop.service.operations.rebuild_requests import check_columns
 from rankloop.service.operations.rollback import check_events
 from rankloop.service.service_errors import ConflictError, HistoryError
-from rankloop.service.store import Store, StoreError
+from rankloop.service.store import Logged, Store, StoreError
 
 EVERY = 1000  # entries between two checkpoints
 NEAR = 50  # entries: a refold that is no further behind can be swapped in
@@ -222,18 +223,22 @@ def carry_out(ranker: Ranker, store: Store, progress: Progress) -> None:
             _refold(ranker, store, progress, kind, body)
     except (RequestError, HistoryError) as error:
         end(ranker, number, "failed", {"reason": str(error)[:2000]})
+    ranker.history.drop_checkpoints()
     ranker.try_to_catch_up()
 
 
 def _beside(ranker: Ranker, progress: Progress) -> History:
     """A history to learn the log again with, beside the ranker; on the way it leaves checkpoints."""
 
-    def passed(fold: Fold, spec: RebuildSpec) -> None:
-        if progress.folded - progress.kept >= EVERY:
-            progress.kept = progress.folded
-            history.keep_checkpoint(fold, spec)
+    def save(fold: Fold) -> None:
+        progress.kept = progress.folded
+        history.save_checkpoint(fold)
 
-    history = ranker.paced(progress, passed)
+    def on_entry(fold: Fold, _: Logged) -> None:
+        if progress.folded - progress.kept >= EVERY:
+            save(fold)
+
+    history = ranker.background_history(progress, on_entry, on_target=save)
     return history
 
 
@@ -249,31 +254,37 @@ def _refold(ranker: Ranker, store: Store, progress: Progress, kind: JobKind, bod
     settings = None if said is None else read_settings(history.registry.settings_type, said)
     effect = ("settings", {**body, "relearn": True}) if kind == "relearn" else (kind, body)
     while not decided:
-        spec = history.spec(END, without=ranker.fold.spec.without | ids, settings=settings, retired=retired)
-        fold = _caught_up(history, history.begun(spec, END), spec, progress)
-        ranker.history.prepare(spec, fold)
-        decided = _swap_in(ranker, progress, *effect, fits=partial(_same_width, spec))
+        spec = history.spec(END, without=ids, settings=settings, retired=retired)
+        fold = _catch_up_closely(history, spec, progress)
+        decide = partial(_decide, ranker, progress, *effect, fits=partial(_same_width, spec))
+        decided = ranker.swap_in(fold, decide)
 
 
 def _roll_back(ranker: Ranker, progress: Progress, body: Mapping[str, Any]) -> None:
     """Rebuild an earlier model, and have it hold again; what was forgotten stays forgotten."""
     history, decided = _beside(ranker, progress), 0
     while not decided:
-        configuration, without = ranker.view.configuration, ranker.fold.spec.without
-        past = _returned_to(ranker, history, progress, body)
-        model = _past_model(history, progress, past.version, without) if without else past
-        ranker.history.remember(past.version, without, model)
-        effect = {"to": past.version}
-        decided = _swap_in(ranker, progress, "rollback", effect, fits=partial(_same_settings, configuration))
+        configuration, spec = ranker.view.configuration, ranker.fold.spec
+        past, known = _returned_to(ranker, history, progress, body)
+        model = past if spec == known else history.model_under(spec, past.version)
+        ranker.prepare_rollback(past.version, model)
+        effect, fits = {"to": past.version}, partial(_same_settings, configuration)
+        decided = _decide(ranker, progress, "rollback", effect, fits=fits)
 
 
-def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Mapping[str, Any]) -> Model:
-    """The model of the version, or of the moment, that was asked for; refused if it cannot hold again."""
+def _returned_to(
+    ranker: Ranker, history: History, progress: Progress, body: Mapping[str, Any]
+) -> tuple[Model, RebuildSpec]:
+    """The model of the version, or of the moment, that was asked for, and by which spec it was rebuilt.
+
+    It is refused if it cannot hold again.
+    """
     head, moment = ranker.view.model, body.get("moment")
-    target = int(body["to"]) if moment is None else history.at(moment)
+    target = int(body["to"]) if moment is None else history.version_at(moment)
     if not 0 < target <= head.version:
         raise RequestError(f"no version {target}: {ranker.name!r} is at version {head.version}")
-    past = _past_model(history, progress, target, frozenset())
+    progress.of, spec = target, history.spec(target)
+    past = history.model_under(spec, target)
     if past.retired != head.retired:
         raise RequestError(
             f"version {target} is from before features were retired: it cannot hold again, for it knew them"
@@ -283,35 +294,21 @@ def _returned_to(ranker: Ranker, history: History, progress: Progress, body: Map
             f"version {target} was {past.policy!r}, now it is {head.policy!r}, or the scaling is another: "
             "configure those first"
         )
-    return past
+    return past, spec
 
 
-def _past_model(history: History, progress: Progress, seq: int, without: frozenset[str]) -> Model:
-    """The model after an entry."""
-    if seq < history.base():
-        return history.model(seq, without=without)
-    spec = history.spec(seq + 1, without=without, settings=None)
-    return _caught_up(history, history.begun(spec, seq + 1), spec, progress, until=seq).model.apart()
-
-
-def _caught_up(
-    history: History,
-    fold: Fold,
-    spec: RebuildSpec,
-    progress: Progress,
-    *,
-    until: int | None = None,
-) -> Fold:
-    """A refold that is near the end of the log, or at an entry."""
+def _catch_up_closely(history: History, spec: RebuildSpec, progress: Progress) -> Fold:
+    """The fold of a spec near the end of the log."""
+    fold = history.find_start(spec, END)
     while True:
-        progress.of = until or max(progress.ranker.fold.position, fold.position, 1)
+        progress.of = max(progress.ranker.fold.position, fold.position, 1)
         began = progress.folded
-        history.run(fold, spec, until=until)
-        if until is not None or progress.folded - began <= NEAR:
+        fold = history.fold_until(fold)
+        if progress.folded - began <= NEAR:
             return fold
 
 
-def _swap_in(
+def _decide(
     ranker: Ranker,
     progress: Progress,
     kind: str,

@@ -63,7 +63,7 @@ def check_columns(ranker: Ranker, configuration: Configuration, columns: Collect
     gone = [configuration.schema.names[each] for each in columns if each in configuration.schema.retired]
     if gone:
         raise RequestError(f"the feature {gone[0]!r} of {ranker.name!r} was retired meanwhile")
-    base = ranker.history.base()
+    base = ranker.history.first_entry()
     discarded = ranker.history.configuration(base).schema.names if base else ()
     kept = [configuration.schema.names[each] for each in columns if each < len(discarded)]
     if kept:

@@ -69,7 +69,7 @@ def retain(
     refuse_if_needed(rankers, ranker.name)
     base = find_base(ranker, store, since)
     if base is None:
-        return Retained(0, 0, ranker.history.base())
+        return Retained(0, 0, ranker.history.first_entry())
     keep_findings(ranker, store, base.seq)
     start, oldest = base.seq, base.at - ranker.settings.window
     clock = ranker.now()
@@ -95,7 +95,7 @@ def retain(
     try:
         gone = write(store, job)
     except StillRead as error:
-        return Retained(0, 0, ranker.history.base(), error.blockers)
+        return Retained(0, 0, ranker.history.first_entry(), error.blockers)
     if gone is None:
         return retain(ranker, rankers, store, since, said=said)
     ranker.refresh()
@@ -161,19 +161,19 @@ def shrink(
     for seq, at in store.list_snapshots(ranker.name)[:-1]:
         if store.measure_size() <= most:
             break
-        if seq > ranker.history.base():
+        if seq > ranker.history.first_entry():
             found = retain(ranker, rankers, store, at, said=said)
             entries, freed = entries + found.entries, freed + found.freed
             if found.blockers:
                 return Retained(entries, freed, found.base, found.blockers)
-    return Retained(entries, freed, ranker.history.base())
+    return Retained(entries, freed, ranker.history.first_entry())
 
 
 def find_base(ranker: Ranker, store: Store, since: float) -> Snapshot | None:
     """The last snapshot before a moment to which nothing that was decided later reaches back."""
     decisions = store.read_decisions(ranker.name)
     base = store.load_latest(ranker.name, before=since)
-    while base is not None and base.seq > ranker.history.base():
+    while base is not None and base.seq > ranker.history.first_entry():
         later = [each for each in decisions if each.seq > base.seq]
         if not _reaches_back(later, base.seq, ranker.name, store):
             return base

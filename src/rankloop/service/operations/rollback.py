@@ -21,7 +21,7 @@ def rollback_body(ranker: Ranker, store: Store, *, to: int | None, moment: float
     version = ranker.view.model.version
     if to is not None and not 0 < to <= version:
         raise RequestError(f"no version {to}: {ranker.name!r} is at version {version}")
-    if to is not None and to < ranker.history.base():
+    if to is not None and to < ranker.history.first_entry():
         ranker.history.model(to)  # it is the base's own version, or is not kept any more
     if moment is not None and moment < store.read_decisions(ranker.name)[0].at:
         raise HistoryError(f"at {moment} there was no ranker {ranker.name!r} yet")

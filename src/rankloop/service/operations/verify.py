@@ -110,15 +110,15 @@ def _snapshots(store: Store, ranker: str) -> Iterator[str]:
 
 def _model(store: Store, ranker: str, history: History) -> Iterator[str]:
     """The newest snapshot is what the fold of the log from its beginning gives."""
-    base = history.base()
+    base = history.first_entry()
     seqs = [seq for seq, _ in store.list_snapshots(ranker) if seq > base]
     if not seqs:
         return
     kept = store.load_latest(ranker, until=seqs[-1])
     if kept is None:
         return
-    from_log = History(ranker, store, history.registry, history.policy_kinds, kept=False)
-    if not same(kept, from_log.again(kept.seq + 1).snapshot()):
+    from_log = History(ranker, store, history.registry, history.policy_kinds, uses_snapshots=False)
+    if not same(kept, from_log.rebuild(from_log.spec(kept.seq), kept.seq).snapshot()):
         name = f"the newest snapshot of {ranker!r}, of entry {kept.seq:,},"
         yield f"{name} is not what the fold of its log gives"
 

@@ -127,7 +127,8 @@ def _target(ranker: Ranker, target: Policy | Ranker, until: int) -> Target:
         kinds = {**history.policy_kinds, name: type(target)}
         history = History(ranker.name, history.store, history.registry, kinds)
     wanted = ranker.settings.with_policy(target)
-    return Target(write_name(target), history.again(until, settings=wanted).model.apart())
+    fold = history.rebuild(history.spec(until - 1, settings=wanted), until - 1)
+    return Target(write_name(target), fold.model)
 
 
 def usable(ranker: Ranker, store: Store, depth: int) -> Judged:

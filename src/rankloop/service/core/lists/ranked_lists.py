@@ -87,7 +87,7 @@ class RankedLists:
         make = partial(make_list, given=given, extensions=self._extensions, at=at)
         with self._turns.take(LIST):
             try:
-                made = make(prepare(fallback=self._ranker.find_fault()))
+                made = make(prepare(fallback=self._ranker.find_fault() or view.fault))
             except Exception as error:  # whatever it is, the caller gets a list
                 made = make(prepare(fallback=describe_failure(error)))
         return made

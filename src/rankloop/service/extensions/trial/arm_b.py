@@ -50,6 +50,8 @@ def opponent_of(trial: Trial, history: History) -> Opponent:
     if settings.policy is not None:
         if trial.number not in history.frozen:
             before = history.settings(trial.rules).with_policy(settings.policy)
-            history.frozen[trial.number] = history.again(trial.number, settings=before).model.apart()
+            last = trial.number - 1
+            fold = history.rebuild(history.spec(last, settings=before), last)
+            history.frozen[trial.number] = fold.model.apart()
         return Opponent(trial.number, history.frozen[trial.number])
     return Opponent(trial.number)

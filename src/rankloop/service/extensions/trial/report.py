@@ -140,7 +140,7 @@ def trials_of(decisions: Sequence[Decision]) -> list[Trial]:
 
 def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     """What has come of a trial so far."""
-    if trial.number < ranker.history.base():
+    if trial.number < ranker.history.first_entry():
         return _kept(ranker, store, trial)
     rules = rules_of(store, ranker.name, trial)
     lists = list(store.trial_lists(ranker.name, trial=trial.number))

@@ -102,7 +102,7 @@ def keep_findings(ranker: Ranker, store: Store, base: int) -> None:
     """Write down what trials have shown whose lists before an entry are about to be discarded."""
     told = {each.body["trial"] for each in store.read_decisions(ranker.name, kinds=("trial_stop",))}
     for trial in trials_of(store.read_decisions(ranker.name)):
-        if ranker.history.base() <= trial.number < base and trial.number not in told:
+        if ranker.history.first_entry() <= trial.number < base and trial.number not in told:
             _keep(ranker, store, trial, {"reason": trial.reason or "lists of its time were discarded"})
 
 
