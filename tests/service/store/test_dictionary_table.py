@@ -12,6 +12,7 @@ import pytest
 from rankloop.service.store import Impression, Person, SqliteStore, StoreError, write
 from rankloop.service.store.payload_dictionary import SAMPLE
 from rankloop.service.store.postgres import PostgresStore
+from tests.service.store.test_log_laws import damage_list
 from tests.service.store.test_payload_dictionary import shop
 from tests.support.log_samples import impression, same
 
@@ -122,6 +123,13 @@ def test_a_person_is_removed_without_touching_a_dictionary(store: Database, list
     assert write(store, lambda transaction: transaction.remove_entries(lists=numbers, events=[])) == 50
     assert read(store, "SELECT data FROM dictionaries") == [(before,)]
     assert store.find_impression("q1") is not None
+
+
+def test_a_list_that_is_damaged_is_left_out_of_a_dictionary(store: Database, lists: list[Impression]) -> None:
+    add(store, lists)
+    write(store, damage_list(5))
+    store.improve_compression()
+    assert read(store, "SELECT number FROM dictionaries") == [(1,)]
 
 
 def test_a_dictionary_that_is_gone_is_named(tmp_path: Path, lists: list[Impression]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from rankloop.errors import DataError
 from rankloop.service.store.impression_codec import WHOLE_COLUMNS, impression_from
 from rankloop.service.store.log_records import Impression
 from rankloop.service.store.payload_dictionary import SAMPLE, PayloadCompressor
@@ -47,7 +50,11 @@ class PayloadDictionaries:
     def _read_sample(self, run: Run) -> list[Impression]:
         query = f"""SELECT {", ".join(WHOLE_COLUMNS)} FROM impressions JOIN payloads USING (seq)
             ORDER BY seq DESC LIMIT {SAMPLE}"""
-        return [impression_from(row, self.compressor) for row in run(query, {})]
+        lists = []
+        for row in run(query, {}):
+            with suppress(DataError):  # one that is damaged
+                lists.append(impression_from(row, self.compressor))
+        return lists
 
 
 def add_dictionary(run: Run, data: bytes, *, ratio: float) -> int:
