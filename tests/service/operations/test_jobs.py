@@ -18,6 +18,7 @@ from rankloop.policies import PDGD, PairRank, Policy, RankNet
 from rankloop.scorers import MLP
 from rankloop.service import RankerSettings
 from rankloop.service.core.checkpoint import checkpoint_name
+from rankloop.service.core.ranker_settings import complete_settings
 from rankloop.service.operations import jobs
 from rankloop.service.operations.jobs import Interrupted, Progress, ask, carry_out
 from rankloop.service.operations.rollback import forget_body
@@ -59,7 +60,7 @@ def to_forget(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
 
 
 def to_relearn(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:
-    return "relearn", {"settings": NETWORK.to_json()}
+    return "relearn", {"settings": complete_settings(NETWORK).to_log()}
 
 
 def to_roll_back(service: ServiceFacade) -> tuple[Any, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from datetime import UTC, datetime
@@ -43,6 +44,7 @@ def environment(*packages: str) -> Environment:
         "clock": clock,
     }
     made.filters |= {"dotted": dotted, "named": named, "plain": plain, "brief": brief, "percent": percent}
+    made.filters["setting"] = setting
     made.globals |= {"version": __version__, "json_element": _element, "sparkline": sparkline}
     return made
 
@@ -111,6 +113,18 @@ def plain(value: float) -> str:
     ('4', '0.25')
     """
     return f"{value:g}"
+
+
+def setting(value: Any) -> str:
+    """Write a setting as its form has it.
+
+    >>> setting(60.0), setting(None), setting({"click": 1.0}), setting("query")
+    ('60', 'none', '{"click": 1.0}', 'query')
+    """
+    if value is None or isinstance(value, str):
+        return value or "none"
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else json.dumps(value)
 
 
 def brief(value: float) -> str:
