@@ -11,8 +11,9 @@ import numpy as np
 
 from rankloop.service import FairSettings
 from rankloop.service.core.ranker_settings import BaseRankerSettings
+from rankloop.service.extensions.fair.part import FairPart, read_account
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import Exposure, Impression, SqliteStore
+from rankloop.service.store import Impression, SqliteStore
 
 VIEW = 10**6
 MOST_LOOKED_AT = 200  # lists that are compared with all there could have been
@@ -64,9 +65,10 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
         service = ServiceFacade(store)
         number = service.ranker(ranker).view.configuration.extension_states.get("fair") or 0
         lists = list(store.read_impressions(ranker))
-        told = [(each, each.exposure) for each in lists if each.exposure and each.exposure.account == number]
+        fair = [(each, each.parts.get("fair")) for each in lists]
+        told = [(each, part) for each, part in fair if part and part.account == number]
         identical = sum(service.replay(each.query_id).identical for each in lists)
-        in_store = {each.group: each.ahead for each in store.read_totals(ranker) if each.account == number}
+        in_store = {each.group: each.ahead for each in read_account(store.read_totals(ranker), number)}
         memory = service.account(ranker)
         outside = [
             _could_be_within(*each, service.settings(ranker)) for each in _unguarded(store, ranker, told)
@@ -94,8 +96,8 @@ def verdict(path: Path, answered: Collection[str], ranker: str = "default") -> V
 
 
 def _unguarded(
-    store: SqliteStore, ranker: str, told: list[tuple[Impression, Exposure]]
-) -> list[tuple[Impression, Exposure]]:
+    store: SqliteStore, ranker: str, told: list[tuple[Impression, FairPart]]
+) -> list[tuple[Impression, FairPart]]:
     """Some lists outside of the tolerance, up to ten long, that no guardrail had changed."""
     guarded = {
         each.seq
@@ -110,7 +112,7 @@ def _unguarded(
     return found[:: max(len(found) // MOST_LOOKED_AT, 1)]
 
 
-def _could_be_within(shown: Impression, told: Exposure, rules: BaseRankerSettings) -> bool:
+def _could_be_within(shown: Impression, told: FairPart, rules: BaseRankerSettings) -> bool:
     """Whether any list at all, around the pins, would have left every account within its tolerance."""
     fair = rules.of(FairSettings)
     assert fair is not None
@@ -130,7 +132,7 @@ def _could_be_within(shown: Impression, told: Exposure, rules: BaseRankerSetting
     return bool((off[fillable] <= round(fair.tolerance * VIEW)).any())
 
 
-def _account(told: list[tuple[Impression, Exposure]]) -> dict[str, int]:
+def _account(told: list[tuple[Impression, FairPart]]) -> dict[str, int]:
     """What was granted is read off the list itself."""
     found: dict[str, int] = {}
     for shown, each in told:
@@ -143,7 +145,7 @@ def _account(told: list[tuple[Impression, Exposure]]) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def _shares(told: list[Exposure]) -> dict[str, tuple[float, float]]:
+def _shares(told: list[FairPart]) -> dict[str, tuple[float, float]]:
     sums: dict[str, tuple[int, int]] = {}
     for each in told:
         for group, due, granted in zip(each.groups, each.due, each.granted, strict=True):

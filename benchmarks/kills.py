@@ -33,6 +33,7 @@ from rankloop.client import Client, ClientError
 from rankloop.service import RankerSettings, UserEvent
 from rankloop.service.core.checkpoint import checkpoint_name
 from rankloop.service.core.history import History
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.backup import back_up, restore
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.service_facade import ServiceFacade
@@ -286,7 +287,7 @@ def _traces(folder: Path, people: Sequence[str]) -> int:
 def _damage(backup: Path) -> list[str]:
     """What is wrong with a backup, once it is restored."""
     copy = DataDirectory(backup.with_suffix(""))
-    restore(backup, copy)
+    restore(backup, copy, load_registry().part_types)
     return findings(copy.path, "", 20)
 
 

@@ -70,6 +70,7 @@ def test_the_core_and_the_simulator_need_numpy_and_scipy_only(module: str, tmp_p
 def test_a_log_is_backed_up_and_restored_without_an_extra(tmp_path: Path) -> None:
     script = """
 from pathlib import Path
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations.backup import back_up, restore
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.store import Decision, write
@@ -78,7 +79,7 @@ with DataDirectory(Path("data")).open() as log:
     write(log, lambda transaction: transaction.append(Decision(at=1.0, ranker="shop", kind="mode")))
 for name in ("log.db", "log.jsonl"):
     back_up(DataDirectory(Path("data")), Path(name), said={})
-    restore(Path(name), DataDirectory(Path("copy of " + name)))
+    restore(Path(name), DataDirectory(Path("copy of " + name)), load_registry().part_types)
 """
     done = run((*SERVE, *LAB, *OTHERS), script, tmp_path)
     assert done.returncode == 0, done.stderr

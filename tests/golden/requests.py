@@ -68,13 +68,15 @@ from rankloop.service.core.model import Model, asker_of, width_of
 from rankloop.service.core.scaling import scale_of
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import FairAccount
+from rankloop.service.extensions.fair.part import FairPart
 from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.promise.part import PromisePart
 from rankloop.service.extensions.promise.settings import PromiseSettings
 from rankloop.service.extensions.registry import load_registry
 from rankloop.service.extensions.trial.arm_b import Opponent
 from rankloop.service.extensions.trial.extension import RunningTrial
 from rankloop.service.extensions.trial.trial_state import Trial
-from rankloop.service.store import Exposure, Impression, Promised
+from rankloop.service.store import Impression
 from rankloop.types import Feedback
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -380,7 +382,7 @@ def make_draft(world: World, asked: Asked, given: Given) -> MadeList:
     )
     promised = None
     if given.arm is not None:
-        promised = Promised(promise=STARTED, arm=ARMS[given.arm], search=f"q{asked.number}")  # type: ignore[arg-type]
+        promised = PromisePart(promise=STARTED, arm=ARMS[given.arm], search=f"q{asked.number}")  # type: ignore[arg-type]
     if world.sharing is not None:
         now = given.ahead if given.now_ahead is None else given.now_ahead
         account = FairAccount(
@@ -422,7 +424,7 @@ def taught(learner: str) -> Model:
 
 def numbers_of(response: RankResponse, shown: Impression) -> Made:
     """Read a list as numbers."""
-    exposure, trial, promised = shown.exposure, shown.assignment, shown.promised
+    exposure, trial, promised = (shown.parts.get(name) for name in ("fair", "trial", "promise"))
     rows = {name: row for row, name in enumerate(shown.object_ids)}
     results = response.ranking
     assert [rows[each.object_id] for each in results] == shown.order.tolist()
@@ -443,7 +445,7 @@ def numbers_of(response: RankResponse, shown: Impression) -> Made:
     )
 
 
-def fair_numbers(part: Exposure) -> list[Any]:
+def fair_numbers(part: FairPart) -> list[Any]:
     """Read what a list gave to its groups: by group, by position, and of the list."""
     return [
         [0 if name == "others" else int(name[1:]) for name in part.groups],

@@ -9,6 +9,7 @@ from math import log2
 import numpy as np
 
 from rankloop.candidate import Candidate
+from rankloop.service.extensions.fair.part import read_account
 from rankloop.service.extensions.fair.report import find_balances
 from rankloop.service.extensions.fair.settings import OTHERS
 from rankloop.service.service_facade import ServiceFacade
@@ -47,15 +48,14 @@ def account_by_hand(store: Store, ranker: str = "shop", number: int | None = Non
 
     Without a number it is the newest one that a list belongs to.
     """
-    shown = [each for each in store.read_impressions(ranker) if each.exposure is not None]
+    shown = [each for each in store.read_impressions(ranker) if "fair" in each.parts]
     carried = [
         (account, group, given - due - lapsed)
         for decision in store.read_decisions(ranker, kinds=("retain",))
-        for account, group, _, _, given, due, lapsed in decision.body.get("exposure", ())
+        for account, group, _, _, given, due, lapsed in decision.body.get("totals", {}).get("fair", ())
     ]
     for each in shown:
-        told = each.exposure
-        assert told is not None
+        told = each.parts["fair"]
         given = dict(zip(told.groups, told.granted, strict=True))
         assert given == granted(each), "what a list gave follows from what it showed"
         assert sum(told.granted) == sum(told.due) == sum(looks(len(each.order)))
@@ -78,4 +78,4 @@ def account_in_memory(service: ServiceFacade, ranker: str = "shop") -> dict[str,
 def account_in_store(service: ServiceFacade, ranker: str = "shop") -> dict[str, int]:
     """The sums that the store keeps, of the account in force."""
     number = service.ranker(ranker).view.configuration.extension_states["fair"]
-    return {each.group: each.ahead for each in service.store.read_totals(ranker) if each.account == number}
+    return {each.group: each.ahead for each in read_account(service.store.read_totals(ranker), number)}

@@ -8,20 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from rankloop.service.extensions.fair.part import FairPart
+from rankloop.service.extensions.promise.part import PromisePart
+from rankloop.service.extensions.recommend.part import RecommendPart
+from rankloop.service.extensions.registry import load_registry
+from rankloop.service.extensions.trial.part import TrialPart
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_records import (
-    Assignment,
     Decision,
     Event,
-    Exposure,
     Impression,
-    Promised,
-    Recommended,
     Snapshot,
 )
 from rankloop.service.store.store import EventLog, write
 from rankloop.types import Array
 
-EXPOSURE = Exposure(
+CODEC = PartCodec(load_registry().part_types)
+EXPOSURE = FairPart(
     account=1,
     groups=("ü", "others"),
     candidates=(2, 1),
@@ -32,7 +35,6 @@ EXPOSURE = Exposure(
     shown=(0, 1),
     turned=1,
     violated=1,
-    undone=5,
     within=False,
 )
 IMPRESSION = Impression(
@@ -61,10 +63,12 @@ IMPRESSION = Impression(
     settled=1,
     explored=0,
     cost=0.25,
-    exposure=EXPOSURE,
-    recommended=Recommended(digest="d" * 64, items=("ü", "b"), answers=(("feature:größe", "much"),)),
-    assignment=Assignment(trial=1, arm="AB", owners=((0.1, 1.0), (0.9, 0.0))),
-    promised=Promised(promise=1, arm="owned", search="q1"),
+    parts={
+        "fair": EXPOSURE,
+        "recommend": RecommendPart(digest="d" * 64, items=("ü", "b"), answers=(("feature:größe", "much"),)),
+        "trial": TrialPart(trial=1, arm="AB", owners=((0.1, 1.0), (0.9, 0.0))),
+        "promise": PromisePart(promise=1, arm="owned", search="q1"),
+    },
 )
 EVENT = Event(
     at=11.0,

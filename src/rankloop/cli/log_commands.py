@@ -63,11 +63,12 @@ def restore(
 
     `rankloop restore /backup/monday.jsonl --store postgresql://db.example/new`
     """
+    from rankloop.service.extensions.registry import load_registry  # noqa: PLC0415
     from rankloop.service.operations.backup import restore as put_back  # noqa: PLC0415
     from rankloop.service.operations.data_directory import DataDirectory  # noqa: PLC0415
 
     directory = DataDirectory(data_dir, store)
-    done = put_back(source, directory, overwrite=overwrite)
+    done = put_back(source, directory, load_registry().part_types, overwrite=overwrite)
     CONSOLE.print(f"{directory.name} now is {source}", highlight=False, markup=False, soft_wrap=True)
     if done.deletions:
         CONSOLE.print(
@@ -126,7 +127,9 @@ def findings(data_dir: Path, store: str, replays: int) -> list[str]:
             task = bar.add_task("reading", total=None)
             bar.update(task, total=check.size(log))
             step = partial(bar.advance, task)
-            found += check.verify(log, load_registry(), POLICIES, replays=replays, step=step)
+            registry = load_registry()
+            log.register_parts(registry.part_types)
+            found += check.verify(log, registry, POLICIES, replays=replays, step=step)
     except StoreError as error:
         found.append(str(error))
     return found

@@ -106,10 +106,10 @@ def _ad_policies() -> frozenset[str]:
 
 def _changed(shown: Impression, unguarded: frozenset[int]) -> str:
     """Why what is shown may not be what was drawn; also of lists that stayed so, which are no fair sample."""
-    exposure = shown.exposure
-    if shown.assignment is not None and shown.assignment.arm != "A":
+    exposure, trial, promise = (shown.parts.get(name) for name in ("fair", "trial", "promise"))
+    if trial is not None and trial.arm != "A":
         return TRIED
-    if shown.promised is not None and shown.promised.arm != "learned":
+    if promise is not None and promise.arm != "learned":
         return PROMISED
     if shown.pinned_at.any():
         return PINNED

@@ -54,9 +54,10 @@ class LiveRankers:
         kinds: PolicyKinds = {**POLICIES, **{each.__name__: each for each in policies}}
         fed = {name: served(saved) for name, saved in recommenders.items()}  # before anything begins
         self._recommenders: dict[str, ServedRecommender] = {}
-        begin = wait or not background
+        begin, registry = wait or not background, load_registry()
+        store.register_parts(registry.part_types)
         rankers = self.collection = Rankers(
-            store, load_registry(), kinds, clock=clock, election=election, begin=begin
+            store, registry, kinds, clock=clock, election=election, begin=begin
         )
         self.list_service, self.event_service = Lists(rankers, ids), Events(rankers)
         self._forward()

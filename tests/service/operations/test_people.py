@@ -320,9 +320,9 @@ def test_reasons_keys_and_groups_keep_no_id_of_a_deleted_person(store: Store, tm
     )
     clock.now += 100.0
     service.tick()
-    assert "seller-otto" in {each.group for each in store.read_totals("shop")}
+    assert "seller-otto" in {each.name for each in store.read_totals("shop")}
     assert service.delete_people([OTTO]).done
-    assert {each.group for each in store.read_totals("shop")} == {"g0", "g1"}
+    assert {each.name for each in store.read_totals("shop")} == {"g0", "g1"}
     whys = [each.why for each in service.decided()]
     assert "(removed) complained; client-of-otto-2 did not" in whys
     assert "a robot" in whys

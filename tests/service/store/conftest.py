@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.store import SqliteStore, Store
 from rankloop.service.store.postgres import PostgresStore
 
@@ -18,5 +19,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         "postgres": lambda: PostgresStore(request.getfixturevalue("postgres").url()),
     }
     opened = make[request.param]()
+    opened.register_parts(load_registry().part_types)
     yield opened
     opened.close()

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from rankloop.errors import DataError
-from rankloop.service.store import Decision, SqliteStore, Store, open_temporary_store
+from rankloop.service.extensions.registry import load_registry
+from rankloop.service.store import Decision, SqliteStore, Store, TemporaryStore, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.postgres import PostgresStore
 from tests.support.log_samples import (
@@ -30,6 +31,13 @@ def filled(store: Store) -> Store:
     return store
 
 
+def open_registered() -> TemporaryStore:
+    """A store that knows the parts of all extensions."""
+    store = open_temporary_store()
+    store.register_parts(load_registry().part_types)
+    return store
+
+
 def check(copy: Store, original: Store) -> None:
     for query_id in ("q1", "q2"):
         one, other = copy.find_impression(query_id), original.find_impression(query_id)
@@ -48,7 +56,7 @@ def check(copy: Store, original: Store) -> None:
 
 
 def test_json_lines_come_back_to_the_bit(filled: Store, tmp_path: Path) -> None:
-    copy = open_temporary_store()
+    copy = open_registered()
     assert export_log(filled, tmp_path / "log.jsonl") == 6
     assert import_log(tmp_path / "log.jsonl", copy) == 6
     check(copy, filled)
@@ -73,18 +81,19 @@ def test_a_log_is_the_same_file_after_a_journey_through_the_other_database(
 
 
 def test_an_exposure_account_comes_back_with_what_retention_carried(filled: Store, tmp_path: Path) -> None:
-    body = {"base": 2, "exposure": [[1, "x", 3, 30, 7_000_000, 6_500_000, -5], [9, "y", 1, 1, 0, 2, 0]]}
+    rows = [[1, "x", 3, 30, 7_000_000, 6_500_000, -5], [9, "y", 1, 1, 0, 2, 0]]
+    body = {"base": 2, "totals": {"fair": rows}}
     put(
         filled,
         Decision(at=20.0, ranker="shop", kind="retain", body=body),
-        impression(query_id="q3", exposure=None),
+        impression(query_id="q3", parts={}),
     )
-    copy = open_temporary_store()
+    copy = open_registered()
     export_log(filled, tmp_path / "log.jsonl")
     import_log(tmp_path / "log.jsonl", copy)
     check(copy, filled)
-    ahead = {(each.account, each.group): each.ahead for each in copy.read_totals("shop")}
-    assert (ahead[1, "x"], ahead[9, "y"]) == (500_005, -2)
+    totals = {(each.account, each.name): each.amounts for each in copy.read_totals("shop")}
+    assert (totals[1, "x"], totals[9, "y"]) == (tuple(rows[0][2:]), tuple(rows[1][2:]))
 
 
 def test_the_lines_can_be_read_by_others(filled: Store, tmp_path: Path) -> None:
@@ -109,7 +118,7 @@ def test_where_a_log_begins_comes_back(store: Store, tmp_path: Path) -> None:
     for seq in range(1000, 9000, 100):
         keep(store, seq=seq, at=2.0, arrays={})
     kept = [seq for seq, _ in store.list_snapshots("shop")]
-    copy = open_temporary_store()
+    copy = open_registered()
     export_log(store, tmp_path / "log.jsonl")
     import_log(tmp_path / "log.jsonl", copy)
     assert kept[0] == 100
@@ -130,10 +139,10 @@ def test_entries_of_another_release_are_refused(filled: Store, tmp_path: Path) -
     text = (tmp_path / "log.jsonl").read_text("utf-8").replace('"position"', '"place"')
     (tmp_path / "log.jsonl").write_text(text, "utf-8")
     with pytest.raises(DataError, match="entry 3 is not of this release, or damaged"):
-        import_log(tmp_path / "log.jsonl", open_temporary_store())
+        import_log(tmp_path / "log.jsonl", open_registered())
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"entry": "event"}\n')
     with pytest.raises(DataError, match="line 1 is no entry"):
-        import_log(tmp_path / "log.jsonl", open_temporary_store())
+        import_log(tmp_path / "log.jsonl", open_registered())

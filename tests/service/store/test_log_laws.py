@@ -9,19 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rankloop.service.store.exposure import rows_of, sums_of
+from rankloop.service.extensions.registry import load_registry
+from rankloop.service.extensions.trial.part import TrialPart
+from rankloop.service.store.impression_parts import list_totals
 from rankloop.service.store.log_records import (
     COUNTED,
     SERVICE,
-    Assignment,
     Decision,
     Event,
-    ListEntry,
+    ImpressionHead,
     Verdict,
 )
 from rankloop.service.store.store import Job, Store, StoreError, write
 from tests.service.store.commit_faults import reopen
 from tests.support.log_samples import (
+    CODEC,
     DECISION,
     EVENT,
     IMPRESSION,
@@ -50,10 +52,18 @@ def test_entries_are_numbered_in_order(store: Store) -> None:
     assert [each.seq for each in store.read_entries("shop", after=1, until=2, with_lists=True)] == [2], (
         "entries between two"
     )
-    promised = IMPRESSION.promised
-    entry = ListEntry(seq=1, at=10.0, ranker="shop", query_id="q1", teaches=True, promised=promised)
+    entry = ImpressionHead(
+        seq=1,
+        at=10.0,
+        ranker="shop",
+        query_id="q1",
+        session_id="s1",
+        shown=IMPRESSION.shown,
+        teaches=True,
+        parts=IMPRESSION.parts,
+    )
     assert next(iter(store.read_entries("shop", with_lists=True))) == entry, (
-        "of a list, a model folds that it was shown, and what was promised"
+        "of a list, a model folds that it was shown, and the parts of extensions"
     )
 
 
@@ -173,18 +183,23 @@ def test_time_follows_the_clock_and_never_runs_backwards(store: Store) -> None:
     assert write(store, lambda job: job.time(8300.0)) == 8300.0, "a clock that caught up is followed again"
 
 
-def test_lists_of_a_trial_are_found(store: Store) -> None:
-    """With their arms and owners, in order, and no others."""
-    other, arm = Assignment(trial=9, arm="A"), IMPRESSION.assignment
-    put(store, *(impression(query_id=f"q{n}", assignment=(arm, other, None)[n % 3]) for n in range(7)))
-    put(store, impression(query_id="news", ranker="news"))
-    found = list(store.trial_lists("shop", trial=1))
-    assert [each.query_id for each in found] == ["q0", "q3", "q6"], "a trial has its lists"
-    assert {each.assignment for each in found} == {arm}, "arms and owners come back"
-    first = (found[0].at, found[0].session_id, found[0].client_id, list(found[0].shown))
-    assert first == (10.0, "s1", "", IMPRESSION.shown), "a list of a trial says what is needed"
-    later = [each.seq for each in store.trial_lists("shop", trial=1, after=1)]
-    assert later == [4, 7], "lists of a trial can be read from an entry on"
+def test_lists_with_a_part_are_found(store: Store) -> None:
+    """In order, with their clicks, and no others."""
+    arm, other = IMPRESSION.parts["trial"], TrialPart(trial=9, arm="A")
+    parts: list[dict[str, object]] = [{"trial": arm}, {"promise": IMPRESSION.parts["promise"]}, {}]
+    put(store, *(impression(query_id=f"q{n}", parts=parts[n % 3]) for n in range(7)))
+    put(store, impression(query_id="news", ranker="news"), impression(query_id="q7", parts={"trial": other}))
+    put(store, event(event_id="e1", list_seq=4, position=2), event(event_id="e2", list_seq=4, position=1))
+    put(store, event(event_id="e3", list_seq=1, position=1, verdict="ignored"))
+    found = list(store.read_parts("trial", "shop"))
+    assert [head.query_id for head, _, _ in found] == ["q0", "q3", "q6", "q7"], "with the part, and no others"
+    assert [part for _, part, _ in found] == [arm, arm, arm, other], "arms and owners come back"
+    assert [clicked for _, _, clicked in found] == [set(), {1, 2}, set(), set()], "clicks are counted events"
+    head = found[0][0]
+    first = (head.at, head.session_id, head.client_id, list(head.shown))
+    assert first == (10.0, "s1", "", IMPRESSION.shown), "a head says what is needed"
+    later = [head.seq for head, _, _ in store.read_parts("trial", "shop", after=1, until=7)]
+    assert later == [4, 7], "lists can be read between entries"
 
 
 def test_rankers_that_changed_are_found(store: Store) -> None:
@@ -212,6 +227,10 @@ def test_everything_is_there_after_a_restart(store: Store) -> None:
     keep(store)
     write(store, lambda transaction: transaction.time(1000.0))
     store = reopen(store)
+    raw = store.find_impression("q1")
+    assert raw is not None
+    assert CODEC.encode(raw.parts) == CODEC.encode(IMPRESSION.parts), "parts nobody knows stay as they are"
+    store.register_parts(load_registry().part_types)
     found, snapshot = store.find_impression("q1"), store.load_latest("shop")
     assert found is not None
     assert same(found, IMPRESSION), "a list is there after a restart"
@@ -220,7 +239,7 @@ def test_everything_is_there_after_a_restart(store: Store) -> None:
     assert [each.seq for each in store.read_entries("shop")] == [2, 3, 4], "entries are there after a restart"
     assert write(store, lambda job: job.knows("e1")), "an event is known after a restart"
     assert store.time(1100.0) == 4650.0, "a clock that is behind is known after a restart"
-    assert list(store.read_totals("shop")) == rows_of(sums_of([IMPRESSION]), "shop"), (
+    assert list(store.read_totals("shop")) == list_totals(CODEC.sum_totals([IMPRESSION]), "shop"), (
         "accounts are there after a restart"
     )
     assert put(store, DECISION) == [5], "numbers go on after a restart"

@@ -47,7 +47,7 @@ READS: dict[str, Callable[[Store], object]] = {
     "newest impressions": lambda store: list(store.read_impressions("shop", newest=3)),
     "events": lambda store: list(store.read_events("shop")),
     "entries": lambda store: list(store.read_entries("shop", with_lists=True)),
-    "trial lists": lambda store: list(store.trial_lists("shop", trial=1)),
+    "parts": lambda store: list(store.read_parts("trial", "shop")),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rankloop.service.store.exposure import carried
+from rankloop.service.store.impression_parts import find_lost_totals
 from rankloop.service.store.log_records import Decision, Person
 from rankloop.service.store.store import Store, Transaction, write
 from tests.support.log_samples import DECISION, event, impression, keep, put
@@ -63,8 +63,8 @@ def test_what_is_erased_is_gone(store: Store) -> None:
             lists=[each.seq for each in found.lists], events=[each.seq for each in found.events]
         )
         assert transaction.find_shown("q1") is None, "a job does not see what it erased"
-        rows = carried(before, transaction.read_totals("shop"))
-        body = {"first": 1, "exposure": rows}
+        lost = find_lost_totals(before, transaction.read_totals("shop"))
+        body = {"first": 1, "totals": lost}
         transaction.append(Decision(at=20.0, ranker="shop", kind="delete", body=body))
         return gone
 

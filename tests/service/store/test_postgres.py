@@ -13,6 +13,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from rankloop.service.extensions.registry import load_registry
 from rankloop.service.store import (
     CommitUnknown,
     GradeScale,
@@ -48,6 +49,7 @@ from tests.support.postgres import PASSWORD, Cluster
 @pytest.fixture
 def store(postgres: Cluster) -> Iterator[PostgresStore]:
     with PostgresStore(postgres.url()) as opened:
+        opened.register_parts(load_registry().part_types)
         yield opened
 
 
@@ -106,7 +108,7 @@ def some_job(rng: np.random.Generator, step: int, now: float, before: Store) -> 
     """Lists of which some ids were used, events, decisions, and now and then a discarding of old entries."""
     ranker = ("shop", "news")[int(rng.random() < 0.1)]
     if step % 8 < 3:
-        own = {"ranker": ranker, "user_query": str(step % 5), "exposure": EXPOSURE if step % 3 else None}
+        own = {"ranker": ranker, "user_query": str(step % 5), "parts": {"fair": EXPOSURE} if step % 3 else {}}
         lists = [impression(query_id=f"q{step // 2}-{n}", at=now, **own) for n in range(3)]
         return lambda transaction: transaction.append_all(lists)
     if step > 40 and step % 24 == 23:
@@ -144,8 +146,7 @@ def everything(store: Store) -> dict[str, Any]:
         "grades": store.grades(
             "shop", scale=GradeScale(weights={"star": 1.0, "click": 2.0}, highest=4.0), **span
         ),
-        "exposure": list(store.exposure("shop", step=50.0, **span)),
-        "account": list(store.exposure_in_parts("shop", account=1, parts=3, **span)),
+        "fair": [(head, part) for head, part, _ in store.read_parts("fair", "shop")],
         "snapshots": [tuple(each) for each in store.list_snapshots("shop")],
         "time": (store.time(5.0), store.lag(5.0)),
     }
@@ -158,6 +159,7 @@ def test_partitions_come_and_go_and_nobody_can_tell(
     monkeypatch.setattr(schema, "FEWEST", 15)
     monkeypatch.setattr(schema, "MOST", 40)
     plain, rng, now = open_temporary_store(), np.random.default_rng(0), 10.0
+    plain.register_parts(load_registry().part_types)
     for step in range(240):
         now += float(rng.integers(3))
         job = some_job(rng, step, now, plain)

@@ -14,7 +14,7 @@ from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.ranker_settings import BaseRankerSettings, define_settings
 from rankloop.service.core.settings_record import Settings, read_settings
 from rankloop.service.core.view import View
-from rankloop.service.store import Decision, Impression, Store
+from rankloop.service.store import Decision, Impression, PartType, Store
 from rankloop.types import BoolArray, IntArray
 
 
@@ -62,6 +62,7 @@ class Extension:
 
     name: ClassVar[str]  # of its folder, its settings, its state and its part
     settings: ClassVar[type[Settings] | None] = None  # a field of the ranker's settings; None there: off
+    part: ClassVar[PartType | None] = None  # what an impression keeps of it
 
     def decide(self, state: Any, decision: Decision, before: Configuration) -> Any:
         """Return its decided state after one more decision; None at first."""
@@ -117,6 +118,11 @@ class Registry:
     """The extensions of a service, in the order in which they change a list."""
 
     extensions: Sequence[Extension]
+
+    @property
+    def part_types(self) -> list[PartType]:
+        """Return the forms of what impressions keep of the extensions."""
+        return [each.part for each in self.extensions if each.part is not None]
 
     def get(self, name: str) -> Extension | None:
         """Return the extension of a name, if it is here."""

@@ -26,7 +26,7 @@ from rankloop.service.core.snapshot_timing import SNAPSHOT_EVERY, SnapshotPace
 from rankloop.service.core.view import View
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.store import Decision, ListEntry, Logged, Store, Transaction, write
+from rankloop.service.store import Decision, ImpressionHead, Logged, Store, Transaction, write
 from rankloop.service.store.learner_election import ALONE, Election
 
 OVERDUE = 5.0  # seconds after which a tick that the learner did not write is written by who follows
@@ -247,7 +247,7 @@ class Ranker:
     def _folded(self, folded: list[str], fold: Fold, entry: Logged) -> None:
         """Note what was folded, and save a snapshot if one is due; `fold` may have taken another's place."""
         self._fold = fold
-        if isinstance(entry, ListEntry):
+        if isinstance(entry, ImpressionHead):
             folded.append(entry.query_id)
         elif isinstance(entry, Decision) and entry.kind == "delete":
             folded.extend(self._known_lists(fold))

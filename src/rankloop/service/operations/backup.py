@@ -13,7 +13,16 @@ from rankloop.service.operations.data_directory import DataDirectory, draft_of
 from rankloop.service.operations.deletion_notes import notes_of, read_notes
 from rankloop.service.operations.people import BACKUP
 from rankloop.service.operations.restored_deletions import Restored, delete_again
-from rankloop.service.store import SERVICE, Decision, SqliteStore, Store, StoreError, Transaction, write
+from rankloop.service.store import (
+    SERVICE,
+    Decision,
+    PartType,
+    SqliteStore,
+    Store,
+    StoreError,
+    Transaction,
+    write,
+)
 from rankloop.service.store.log_archive import export_log, import_log
 from rankloop.service.store.sqlite.file_copies import check_log, copy, settle, sync
 
@@ -52,17 +61,20 @@ def back_up(
     return target.stat().st_size
 
 
-def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) -> Restored:
+def restore(
+    source: Path, directory: DataDirectory, parts: Sequence[PartType], *, overwrite: bool = False
+) -> Restored:
     """Put a backup in place of a log, of which no service may be running.
 
     People who were deleted since the backup are deleted from it again, before it takes the place of the log:
     as far as the log that it replaces knows them, and the notes that deletions wrote beside the backup.
+    `parts` are what extensions keep of a list, so that the totals of these are right afterwards.
     """
     if not source.is_file():
         raise DataError(f"{source} does not exist: name a file that `rankloop backup` wrote")
     notes = read_notes(notes_of(source))
     if source.suffix == ".jsonl":
-        return _import(source, directory, overwrite, notes)
+        return _import(source, directory, overwrite, notes, parts)
     if directory.database:
         raise DataError(f"{source} is for a folder: a database takes a backup that ends in .jsonl")
     if (beside := source.with_name(f"{source.name}-wal")).exists() and beside.stat().st_size:
@@ -79,6 +91,7 @@ def restore(source: Path, directory: DataDirectory, *, overwrite: bool = False) 
             shutil.copyfile(source, draft)
             check_log(draft, source)
             with SqliteStore(draft) as store:
+                store.register_parts(parts)
                 deletions, entries = delete_again(store, [*known, *notes])
             sync(draft)
             settle(log)
@@ -99,12 +112,19 @@ def _read_deletions(log: Path) -> tuple[Sequence[Decision], bool]:
         return (), False
 
 
-def _import(source: Path, directory: DataDirectory, overwrite: bool, notes: Sequence[Decision]) -> Restored:
+def _import(
+    source: Path,
+    directory: DataDirectory,
+    overwrite: bool,
+    notes: Sequence[Decision],
+    parts: Sequence[PartType],
+) -> Restored:
     if overwrite:
         raise DataError("a .jsonl file is restored into a new folder or database: nothing is overwritten")
     with directory.open() as log:
         if log.list_rankers() or log.read_decisions(SERVICE):
             raise DataError(f"{directory.name} holds a log already: restore into a new folder or database")
+        log.register_parts(parts)
         import_log(source, log)
         deletions, entries = delete_again(log, notes)
     return Restored(deletions=deletions, entries=entries, knows_all=True)

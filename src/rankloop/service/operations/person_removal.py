@@ -19,7 +19,7 @@ from rankloop.service.core.deleted_lists import DELETE, hash_person, tombstone
 from rankloop.service.store import (
     SERVICE,
     Decision,
-    ExposureSum,
+    PartTotal,
     Person,
     Snapshot,
     Store,
@@ -29,7 +29,7 @@ from rankloop.service.store import (
     write,
 )
 from rankloop.service.store.byte_search import cut_texts
-from rankloop.service.store.exposure import carried
+from rankloop.service.store.impression_parts import find_lost_totals
 from rankloop.service.store.purge import RemovedTexts
 from rankloop.short_text import check_text
 
@@ -114,8 +114,8 @@ def remove_entries(
     at = transaction.time(clock)
     for name in names:
         first = _unlearn(transaction, name, traces)
-        rows = carried_by_others(before[name], transaction.read_totals(name))
-        told = {"first": first, **({"exposure": rows} if rows else {})}
+        lost = lost_to_others(before[name], transaction.read_totals(name))
+        told = {"first": first, **({"totals": lost} if lost else {})}
         transaction.append(Decision(at=at, ranker=name, kind=DELETE, body=told))
     counted: dict[str, Any] = {
         "lists": len(lists),
@@ -127,10 +127,10 @@ def remove_entries(
     return replace(decision, seq=transaction.append(decision))
 
 
-def carried_by_others(before: Sequence[ExposureSum], after: Sequence[ExposureSum]) -> list[list[Any]]:
-    """What accounts lost, of groups that other lists have, too: another name may tell of someone."""
-    left = {(each.account, each.group) for each in after if each.lists}
-    return [row for row in carried(before, after) if (row[0], row[1]) in left]
+def lost_to_others(before: Sequence[PartTotal], after: Sequence[PartTotal]) -> dict[str, list[Any]]:
+    """What totals lost, of names that other lists have, too: another name may tell of someone."""
+    left = {each[:3] for each in after}
+    return find_lost_totals([each for each in before if each[:3] in left], after)
 
 
 def find_written(store: Store, ids: Collection[str]) -> list[Decision]:

@@ -15,7 +15,7 @@ from rankloop.service.core.ranker import Ranker
 from rankloop.service.extensions.trial.trials import keep_findings, refuse_if_needed
 from rankloop.service.service_errors import HistoryError
 from rankloop.service.store import Decision, Snapshot, StillRead, Store, Transaction, write
-from rankloop.service.store.exposure import carried
+from rankloop.service.store.impression_parts import find_lost_totals
 from rankloop.service.store.purge import Blocker
 
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def retain(
     The log then begins at a snapshot, the *base*: the last one before the moment from which the kept part of
     the log gives the same model. Lists that were still open there stay. Decisions stay, but for
     ticks, which only told the time. What was discarded can be neither replayed nor forgotten: it is part of
-    the base for good. What the lists had in an exposure account is carried by the decision. What trials have
-    shown whose lists go is written down first.
+    the base for good. What the lists had in totals of parts, as in an exposure account, is carried by
+    the decision. What trials have shown whose lists go is written down first.
     It is refused while the ranker is arm B of a trial of one of the `rankers`.
     """
     refuse_if_needed(rankers, ranker.name)
@@ -87,8 +87,8 @@ def retain(
             keep=tuple(base.body["learned"]["open"]),
             kinds=("tick",),
         )
-        rows = carried(before, transaction.read_totals(ranker.name))
-        body, at = {"base": start, **said, **({"exposure": rows} if rows else {})}, transaction.time(clock)
+        lost = find_lost_totals(before, transaction.read_totals(ranker.name))
+        body, at = {"base": start, **said, **({"totals": lost} if lost else {})}, transaction.time(clock)
         transaction.append(Decision(at=at, ranker=ranker.name, kind="retain", body=body))
         return discarded
 

@@ -15,8 +15,8 @@ from rankloop.service.core.extension import Registry
 from rankloop.service.core.history import History
 from rankloop.service.core.lists.replay import replay
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.store import Impression, ListEntry, Snapshot, SnapshotDamaged, Store
-from rankloop.service.store.exposure import rows_of, sums_of
+from rankloop.service.store import Impression, ImpressionHead, Snapshot, SnapshotDamaged, Store
+from rankloop.service.store.impression_parts import list_totals
 
 Step = Callable[[int], None]  # is told how many entries were looked at
 
@@ -55,7 +55,7 @@ def _guarded(what: str, check: Callable[[], Iterator[str]]) -> Iterator[str]:
 
 def _lists(store: Store, ranker: str, history: History, replays: int, step: Step) -> Iterator[str]:
     """Every list can be read, the newest are made again, and the accounts are the sums of all."""
-    shown = [each for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ListEntry)]
+    shown = [each for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ImpressionHead)]
     newest = {each.seq for each in shown[len(shown) - min(replays, len(shown)) :]}
     found, whole = list[object](), True
     for each in shown:
@@ -75,9 +75,9 @@ def _lists(store: Store, ranker: str, history: History, replays: int, step: Step
         except Exception as error:  # whatever a damaged list does
             yield f"{name} cannot be read: {_said(error)}"
             whole = False
-    sums = rows_of(sums_of([*found, *store.read_decisions(ranker)]), ranker)
-    if whole and sums != list(store.read_totals(ranker)):
-        yield f"the exposure accounts of {ranker!r} are not the sums over its lists"
+    totals = store.parts.sum_totals([*found, *store.read_decisions(ranker)])
+    if whole and list_totals(totals, ranker) != list(store.read_totals(ranker)):
+        yield f"the totals of parts of {ranker!r} are not the sums over its lists"
 
 
 def _again(shown: Impression, history: History, store: Store) -> bool:
@@ -89,7 +89,9 @@ def _again(shown: Impression, history: History, store: Store) -> bool:
 
 
 def _events(store: Store, ranker: str, step: Step) -> Iterator[str]:
-    lists = {each.seq for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ListEntry)}
+    lists = {
+        each.seq for each in store.read_entries(ranker, with_lists=True) if isinstance(each, ImpressionHead)
+    }
     base = max(
         (int(each.body["base"]) for each in store.read_decisions(ranker, kinds=("retain",))), default=0
     )

@@ -67,7 +67,9 @@ async def query(
         section="/query",
         ranker=shown.ranker,
         shown=shown,
-        groups=[shown.groups[row] for row in shown.order] if shown.exposure and any(shown.groups) else [],
+        groups=[shown.groups[row] for row in shown.order]
+        if "fair" in shown.parts and any(shown.groups)
+        else [],
         events=looked.audit.events,
         picture=picture,
         names=picture.shown[:DRAWN],
@@ -118,7 +120,7 @@ def _look(service: ServiceFacade, query_id: str, a: str, b: str) -> Looked:
 
 def _reasons(service: ServiceFacade, audit: Audit) -> tuple[Sequence[ReasonBar], str]:
     """Why the results were recommended; or nothing, and what to do about it if they were."""
-    if audit.impression.recommended is None:
+    if "recommend" not in audit.impression.parts:
         return [], ""
     try:
         return reason_bars(service.reasons(audit.impression.query_id).reasons), ""

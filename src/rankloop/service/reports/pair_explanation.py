@@ -113,8 +113,9 @@ def explain(
     upper, lower = _rows(shown, a, b, everything=model.policy.reads == "context")
     swapped = find_swapped(np.array([upper, lower]))
     turned = swapped is not None and bool(swapped[0, 1])
-    promised = shown.promised is not None and shown.promised.arm != "learned"
-    mixed = shown.assignment is not None and shown.assignment.arm != "A" and not promised
+    promise, trial = shown.parts.get("promise"), shown.parts.get("trial")
+    promised = promise is not None and promise.arm != "learned"
+    mixed = trial is not None and trial.arm != "A" and not promised
     policy, query = model.asked(
         shown.query_id, shown.features, shown.object_ids, shown.groups, asker_of(shown.user, shown.context)
     )

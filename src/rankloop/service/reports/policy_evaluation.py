@@ -184,13 +184,12 @@ def _asked(model: Model, shown: Impression) -> tuple[Policy, Query]:
 
 def _unusable(shown: Impression, closed: float, unguarded: frozenset[int], depth: int) -> str:
     """Why a list says nothing about another policy."""
-    exposure = shown.exposure
+    exposure, trial, promise = (shown.parts.get(name) for name in ("fair", "trial", "promise"))
     reasons = {
         "not closed yet": shown.at > closed,
         "not explored": shown.mode != "explore" or bool(shown.fallback),
-        "by the other arm of a trial": shown.assignment is not None and shown.assignment.arm != "A",
-        "in the caller's order, for the promise": shown.promised is not None
-        and shown.promised.arm != "learned",
+        "by the other arm of a trial": trial is not None and trial.arm != "A",
+        "in the caller's order, for the promise": promise is not None and promise.arm != "learned",
         "with pins": bool(shown.pinned_at.any()),
         "under fair exposure": exposure is not None and exposure.within is not None,
         "under guardrails": shown.settings not in unguarded,

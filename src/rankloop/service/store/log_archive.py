@@ -15,15 +15,12 @@ import msgspec
 import numpy as np
 
 from rankloop.errors import DataError
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_records import (
     SERVICE,
-    Assignment,
     Decision,
     Event,
-    Exposure,
     Impression,
-    Promised,
-    Recommended,
     Snapshot,
 )
 from rankloop.service.store.store import SnapshotDamaged, Store, Transaction, write
@@ -39,12 +36,6 @@ KINDS: Mapping[str, type[Record]] = {
     "snapshot": Snapshot,
 }
 OWN_ARRAYS = ("features", "pinned_at", "order", "context")
-PARTS: Mapping[str, type[Exposure | Recommended | Assignment | Promised]] = {
-    "exposure": Exposure,
-    "recommended": Recommended,
-    "assignment": Assignment,
-    "promised": Promised,
-}  # that a list may have
 LOGGER = logging.getLogger("rankloop.store")
 BATCH = 200  # records in a transaction
 
@@ -102,28 +93,25 @@ def _row(record: Record) -> Row:
     for name in ("digest", "object_ids", "groups", "titles", "body"):
         if name in row and not isinstance(row[name], str):
             row[name] = row[name].hex() if isinstance(row[name], bytes) else _plain(row[name])
-    for name in PARTS:
-        if row.get(name) is not None:
-            row[name] = msgspec.to_builtins(row[name])
+    if "parts" in row:
+        row["parts"] = msgspec.msgpack.decode(msgspec.msgpack.encode(row["parts"]))
     return row | {"arrays": arrays}
 
 
-def _record(row: Row) -> Record:
+def _record(row: Row, codec: PartCodec) -> Record:
     try:
-        return _made(**row)
+        return _made(codec, **row)
     except (TypeError, KeyError, ValueError) as error:  # msgspec's are a ValueError
         raise DataError(f"entry {row.get('seq')} is not of this release, or damaged: {error}") from error
 
 
-def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
+def _made(codec: PartCodec, *, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
     if entry == "snapshot":
         return Snapshot(arrays=arrays, **row)
     if entry != "impression":
         return KINDS[entry](**row)
     row["digest"] = bytes.fromhex(row["digest"])
-    for name, kind in PARTS.items():
-        if row.get(name) is not None:
-            row[name] = msgspec.convert(row[name], kind)
+    row["parts"] = codec.decode(codec.encode(row["parts"]))
     own: Row = {name: arrays.pop(name) for name in OWN_ARRAYS}
     evidence = {name.removeprefix("evidence."): value for name, value in arrays.items()}
     return Impression(evidence=evidence, **own, **row)
@@ -132,7 +120,7 @@ def _made(*, entry: str, arrays: dict[str, Array], **row: Any) -> Record:
 def _import(rows: Iterable[Row], store: Store) -> int:
     """Read entries, or snapshots: these last, when it is known which of them must not be thinned."""
     rest, count = iter(rows), 0
-    while batch := [_record(row) for row in islice(rest, BATCH)]:
+    while batch := [_record(row, store.parts) for row in islice(rest, BATCH)]:
         write(store, lambda transaction, records=batch: _enter(transaction, records))  # type: ignore[misc]
         count += len(batch)
     return count

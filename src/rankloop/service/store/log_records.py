@@ -23,55 +23,6 @@ SERVICE = ""  # in place of a ranker: what was decided about the service as a wh
 JOINED: tuple[Verdict, ...] = ("accepted", "late", "not_shown", "ignored")  # its list is known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposure:
-    """What a list gave to each group, what was due to it, and the account it was made with.
-
-    In whole millionths of a look at the first position. Afterwards a group's account is `ahead + granted -
-    due - lapsed`: what would be beyond the most that an account may be lapses.
-    """
-
-    account: int  # the entry with which the account began
-    groups: tuple[str, ...]  # [m] that have candidates
-    candidates: tuple[int, ...]  # [m] how many
-    ahead: tuple[int, ...]  # [m] the account with which the list was made
-    due: tuple[int, ...]  # [m]
-    granted: tuple[int, ...]  # [m]
-    lapsed: tuple[int, ...]  # [m]
-    shown: tuple[int, ...]  # [k] whose result stands at each position, as an index of groups
-    turned: int = 0  # pairs that stand the other way round than they were drawn
-    violated: int = 0  # certain orders that were violated
-    undone: int = 0  # looks that guardrails gave to another group afterwards
-    within: bool | None = None  # every account was to be within its tolerance; None: only counted
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommended:
-    """What a recommender knew when it chose the candidates of a list: with who asked, enough for reasons."""
-
-    digest: str  # of the recommender's file
-    items: tuple[str, ...] = ()  # past items that the caller named
-    answers: tuple[tuple[str, str], ...] = ()  # to questions of an interview
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
-    """Which arm of a trial a list belongs to; of an interleaved one, whose each result is."""
-
-    trial: int  # the entry that began it
-    arm: str  # A, B, or AB: both, interleaved
-    owners: tuple[tuple[float, ...], ...] = ()  # [2, k] probability, given the list, that A or B put it there
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promised:
-    """Which search a list belongs to under a promise, and whether that is free of the caller's order."""
-
-    promise: int  # the entry with which the promise began
-    arm: Literal["held", "owned", "learned"]  # the caller's order for sure, or by a coin; or what was learned
-    search: str  # the query_id of its first list
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Impression:
     """A list that was shown, with all that is needed to learn from it and to make it again."""
@@ -107,10 +58,7 @@ class Impression:
     context: FloatArray = field(
         default_factory=lambda: np.zeros(0)
     )  # [n_context] of who asked, NaN = missing
-    exposure: Exposure | None = None  # None: nobody counted it
-    recommended: Recommended | None = None  # None: the candidates are the caller's own
-    assignment: Assignment | None = None  # None: no trial was running
-    promised: Promised | None = None  # None: nothing was promised
+    parts: Mapping[str, Any] = field(default_factory=dict)  # what extensions keep of it, by their names
 
     @property
     def width(self) -> int:
@@ -139,19 +87,6 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrialList:
-    """As much of an impression as a trial needs."""
-
-    seq: int
-    at: float
-    query_id: str
-    client_id: str
-    session_id: str
-    shown: Sequence[str]
-    assignment: Assignment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ListSummary:
     """A list in a line, with what became of it; nothing of what it holds is read."""
 
@@ -169,7 +104,7 @@ class ListSummary:
     explored: int
     shown: Sequence[str]  # the ids, best first
     titles: Sequence[str] = ()  # of these; or empty
-    exposure: Exposure | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
     clicks: tuple[int, ...] = ()  # positions of results with a counted event
 
     @property
@@ -197,15 +132,18 @@ class ListFilter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListEntry:
-    """As much of an impression as a fold needs when it comes to it; the rest is read when the list closes."""
+class ImpressionHead:
+    """Head of an impression: all of it but what its list held, so that one that is damaged stops nobody."""
 
     seq: int
     at: float
     ranker: str
     query_id: str
+    client_id: str = ""
+    session_id: str = ""
+    shown: Sequence[str] = ()  # the ids, best first
     teaches: bool  # whether a policy may learn from it
-    promised: Promised | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)  # what extensions keep of it, by their names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,7 +227,7 @@ class Snapshot:
 
 
 Entry: TypeAlias = Event | Decision  # what a model is a fold of; impressions are looked up
-Logged: TypeAlias = ListEntry | Event | Decision  # ... and where a list without a click teaches, too
+Logged: TypeAlias = ImpressionHead | Event | Decision  # ... and where a list without a click teaches, too
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,48 +279,3 @@ class GradeTally:
     results: int = 0  # with a grade
     capped: int = 0  # of them, how many were cut to the highest grade
     histogram: Sequence[int] = ()  # [steps + 1] results by their grade, from 0 to the highest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExposureSum:
-    """A group's part of an account: sums over the log, in whole millionths of a look, exact in any order."""
-
-    account: int  # the entry with which the account began
-    group: str
-    lists: int = 0  # in which it had candidates
-    candidates: int = 0
-    granted: int = 0
-    due: int = 0
-    lapsed: int = 0
-
-    @property
-    def ahead(self) -> int:
-        """By how much it got more than was due to it; less, if negative."""
-        return self.granted - self.due - self.lapsed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupTally:
-    """A group's exposure in a stretch of time."""
-
-    group: str
-    lists: int = 0  # in which it had candidates
-    candidates: int = 0
-    results: int = 0  # shown
-    granted: int = 0
-    due: int = 0
-    lapsed: int = 0
-    clicks: int = 0  # results with a counted event
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExposureTally:
-    """Exposure in a stretch of time."""
-
-    start: float = 0.0
-    lists: int = 0  # whose exposure was counted
-    held: int = 0  # of them, how many were held to the account
-    outside: int = 0  # of these, after how many an account was outside of its tolerance
-    turned: int = 0  # pairs that stood the other way round than they were drawn
-    undone: int = 0  # looks that guardrails gave to another group than was fair
-    groups: Sequence[GroupTally] = ()  # by name

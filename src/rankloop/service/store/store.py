@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from rankloop.errors import RankloopError
 from rankloop.service.store.grades import GradeScale
+from rankloop.service.store.impression_parts import PartCodec, PartTotal, PartType
 from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     Decision,
     Event,
-    ExposureSum,
-    ExposureTally,
     GradeTally,
     Impression,
+    ImpressionHead,
     Logged,
     Person,
     Shown,
     Snapshot,
     Traces,
-    TrialList,
 )
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.write_waiter import CURRENT
@@ -163,7 +162,7 @@ class Transaction(Protocol):
         """`EventLog.read_decisions`, with what this transaction has written so far."""
         ...
 
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
+    def read_totals(self, ranker: str) -> Sequence[PartTotal]:
         """`EventLog.read_totals`, with what this transaction has written so far."""
         ...
 
@@ -183,7 +182,7 @@ class Transaction(Protocol):
         snapshots; and, of the same time, events that belong to no ranker. Decisions stay, but for
         those of some `kinds`. Returns how many entries were deleted; their numbers are never used again.
         `Store.reclaim_space` gives the space back.
-        What the lists had in an exposure account is gone with them: a `retain` decision carries it over.
+        What the lists had in totals of parts is gone with them: a `retain` decision carries it over.
         """
         ...
 
@@ -196,7 +195,7 @@ class Transaction(Protocol):
     def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers, which are never used again; how many there were.
 
-        Exposure accounts lose what the lists had in them: a `delete` decision carries it over.
+        Totals of parts lose what the lists had in them: a `delete` decision carries it over.
         `Store.purge_deleted` leaves no byte of them.
         """
         ...
@@ -221,6 +220,20 @@ class EventLog(Protocol):
     when the transaction is durable. A job must not wait for another one. Reading sees what is durable, and
     entries become visible in the order of their numbers.
     """
+
+    def register_parts(self, types: Iterable[PartType]) -> None:
+        """Learn the forms of what extensions keep of a list: others stay as bytes, and have no totals."""
+        ...
+
+    def read_parts(
+        self, extension: str, ranker: str, *, after: int = 0, until: int | None = None
+    ) -> Iterator[tuple[ImpressionHead, Any, set[int]]]:
+        """The lists that have a part of this extension: head, part, and positions with counted events."""
+        ...
+
+    def find_moment(self, at: float) -> int:
+        """The number of the first entry from a moment on; a number beyond all, if there is none."""
+        ...
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable.
@@ -315,10 +328,6 @@ class EventLog(Protocol):
         """
         ...
 
-    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
-        """The lists of a trial that were shown after an entry, in order."""
-        ...
-
     def load_latest(
         self, ranker: str, digest: str = "", *, until: int | None = None, before: float | None = None
     ) -> Snapshot | None:
@@ -329,11 +338,11 @@ class EventLog(Protocol):
         """Number and time of every snapshot, in order; also of those that are damaged."""
         ...
 
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
-        """The exposure accounts of a ranker, by account and group.
+    def read_totals(self, ranker: str) -> Sequence[PartTotal]:
+        """The totals of parts of a ranker, by extension, account and name.
 
-        Always the sum over the exposures of its lists, and over what its `retain` decisions carry in
-        `exposure` of lists that were discarded: rows of account, group, and its five sums.
+        They are the sums over the parts of its lists, and over what its `retain` and `delete` decisions carry
+        in `totals` of lists that are gone.
         """
         ...
 
@@ -387,20 +396,11 @@ class Store(EventLog, Protocol):
     """Event log with statistics over it: what the service needs."""
 
     statistics: Statistics
+    parts: PartCodec
     not_covered: tuple[str, ...]  # where removed entries may still be after a purge, in words
 
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded by counted events, on a scale."""
-        ...
-
-    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
-        """Exposure in steps of time; steps without a list that was counted are left out."""
-        ...
-
-    def exposure_in_parts(
-        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
-    ) -> Sequence[ExposureTally]:
-        """Exposure that counts for one account, in parts as those of `sum_traffic_parts`."""
         ...
 
 

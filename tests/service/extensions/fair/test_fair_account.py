@@ -33,6 +33,7 @@ from rankloop.service.extensions.fair.fair_account import (
     merge_around_pins,
     stays_within,
 )
+from rankloop.service.extensions.fair.part import FairPart
 from rankloop.service.service_facade import ServiceFacade
 from rankloop.service.store import Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, account_in_memory, account_in_store, of_sellers
@@ -64,8 +65,7 @@ def test_the_account_stays_within_its_tolerance_and_is_the_sum_of_the_log(
     service.create("shop", RankerSettings(policy=policy, fair=FAIR, window=60.0))
     for query_id in live(service, clock, 40):
         shown = service.audit(query_id).impression
-        assert shown.exposure is not None
-        assert shown.exposure.within is True
+        assert shown.parts["fair"].within is True
         assert service.replay(query_id).identical
     found = account_by_hand(store)
     assert max(map(abs, found.values())) <= 2 * VIEW
@@ -81,8 +81,7 @@ def test_lists_in_the_callers_order_are_counted_and_not_held(store: Store, mode:
     for query_id in live(service, clock, 20):
         shown = service.audit(query_id).impression
         assert shown.order.tolist() == [0, 1, 2, 3, 4]
-        assert shown.exposure is not None
-        assert shown.exposure.within is None
+        assert shown.parts["fair"].within is None
         assert service.replay(query_id).identical
     found = account_by_hand(store)
     assert found == account_in_memory(service) == account_in_store(service)
@@ -192,15 +191,14 @@ def test_a_reload_gives_the_same_list_and_the_next_page_continues_it(
         assert service.rank(mine, k=20, **who).object_ids[:10] == first.object_ids
     assert all(service.replay(each.query_id).identical for each in service.lists("shop", last=99))
     clock.now += service.settings("shop").window + 1
-    assert service.audit(service.rank(mine, k=10, **who).query_id).impression.exposure.ahead == tuple(  # type: ignore[union-attr]
+    assert service.audit(service.rank(mine, k=10, **who).query_id).impression.parts["fair"].ahead == tuple(
         account_before(service, name) for name in dict.fromkeys(each.group for each in mine)
     ), "after the window, the account is that of the day"
 
 
 def account_before(service: ServiceFacade, group: str) -> int:
     """The account before the last list."""
-    told = service.lists("shop", last=1)[0].exposure
-    assert told is not None
+    told: FairPart = service.lists("shop", last=1)[0].parts["fair"]
     row = told.groups.index(group)
     change = told.granted[row] - told.due[row] - told.lapsed[row]
     return account_in_memory(service)[group] - change

@@ -10,9 +10,11 @@ import pytest
 from msgspec import structs
 
 from rankloop.service import FairSettings, GuardrailSettings, RankerSettings, UserEvent
+from rankloop.service.extensions.fair import report
+from rankloop.service.extensions.fair.exposure_sums import ExposureTally, GroupTally
 from rankloop.service.reports.service_facts import doctor
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import ExposureTally, GroupTally, Store, open_temporary_store
+from rankloop.service.store import Store, open_temporary_store
 from tests.support.fairness import VIEW, account_by_hand, of_sellers
 from tests.support.life import Clock, make, some_candidates
 
@@ -95,7 +97,7 @@ def test_the_account_over_time_is_what_the_lists_left(store: Store) -> None:
     account = service.exposure("shop", since=0.0, until=1e9, steps=10).account
     assert account is not None
     assert [step.lists for step in account.steps] == [22, 21, 21, 21]
-    mine = [each.exposure for each in store.read_impressions("shop") if each.exposure]
+    mine = [each.parts["fair"] for each in store.read_impressions("shop")]
     mine, end = [each for each in mine if each.account == account.number], 0
     for step in account.steps:
         end += step.lists
@@ -171,7 +173,7 @@ def test_sums_are_read_as_often_with_many_groups_as_with_few(monkeypatch: pytest
         sums = dict.fromkeys(("lists", "candidates", "results", "granted", "due", "lapsed", "clicks"), 3)
         groups = Read(GroupTally(group=f"g{number}", **sums) for number in range(count))
         step = ExposureTally(start=0.0, lists=3, held=3, outside=0, turned=0, groups=groups)
-        monkeypatch.setattr(store, "exposure", lambda *_, found=step, **__: [found])
+        monkeypatch.setattr(report, "sum_exposure", lambda *_, found=step, **__: found)
         told = service.exposure("shop", since=0.0, until=1.0).total
         assert [each.share_of_clicks for each in told.groups] == [pytest.approx(1 / count)] * count
         times.append(groups.times)

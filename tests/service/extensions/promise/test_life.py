@@ -20,10 +20,11 @@ from rankloop.service import PromiseSettings, RankerSettings, RankResponse, Tria
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.extensions.promise.fold_part import SearchFold
 from rankloop.service.extensions.promise.live_state import SearchBudget
+from rankloop.service.extensions.promise.part import PromisePart
 from rankloop.service.extensions.promise.report import find_standing
 from rankloop.service.http.service_metrics import Metrics
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import Event, Person, Promised, SqliteStore, Store, open_temporary_store
+from rankloop.service.store import Event, Person, SqliteStore, Store, open_temporary_store
 from rankloop.types import Feedback, FloatArray, Query, Ranking
 from tests.support.faults import settle
 from tests.support.internals import small
@@ -69,7 +70,7 @@ def life(
     """
     rng, book, searches = np.random.default_rng(seed), SearchBudget("promise"), SearchFold(1, settings)
     ahead = worst = 0.0
-    late: list[tuple[str, Promised, float, bool]] = []
+    late: list[tuple[str, PromisePart, float, bool]] = []
     arms: list[str] = []
     for t in range(n):
         own = 0.7 + 0.25 * np.sin(t / 60 + seed)  # the visitors change
@@ -266,7 +267,7 @@ def test_a_search_stays_in_its_arm_and_counts_once() -> None:
     again = {
         service.rank(FRUIT, ranker="shop", session_id=f"s{n}", user_query="red").query_id for n in range(20)
     }
-    coins = {each.promised.search for each in service.lists("shop", last=20) if each.promised}
+    coins = {each.parts["promise"].search for each in service.lists("shop", last=20)}
     assert coins == again  # later, a new search begins
 
 
@@ -298,7 +299,7 @@ def test_lists_of_deleted_people_and_those_beside_them_are_no_debt_of_the_budget
 def test_a_list_that_a_snapshot_knows_already_counts_once() -> None:
     """The fold of its entry had failed after the list was counted, and a snapshot was kept before it."""
     searches = SearchFold(7, PROMISE)
-    lists = {name: Promised(promise=7, arm="learned", search="q1") for name in ("q1", "its next page")}
+    lists = {name: PromisePart(promise=7, arm="learned", search="q1") for name in ("q1", "its next page")}
     for name, told in lists.items():
         searches.shown(name, told, WINDOW)
         kept, searches = searches.snapshot(), SearchFold(7, PROMISE)

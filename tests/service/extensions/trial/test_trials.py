@@ -26,11 +26,12 @@ from rankloop.service import (
 )
 from rankloop.service.core.settings_record import read_settings
 from rankloop.service.extensions.fair.settings import FairSettings
+from rankloop.service.extensions.trial.part import TrialPart
 from rankloop.service.extensions.trial.report import rules_of, trials_of
 from rankloop.service.extensions.trial.trial_sessions import sequence_of, sessions_of
 from rankloop.service.extensions.trial.trial_state import Trial
 from rankloop.service.service_facade import ServiceFacade
-from rankloop.service.store import Assignment, Event, SqliteStore, Store, TrialList, open_temporary_store
+from rankloop.service.store import Event, ImpressionHead, SqliteStore, Store, open_temporary_store
 from rankloop.service.store.log_archive import export_log, import_log
 from tests.support.life import Clock, best_of, make, some_candidates
 from tests.support.limits import keep_snapshots_every
@@ -106,7 +107,7 @@ def test_every_list_of_a_trial_is_made_again_to_the_byte(tmp_path: Path, setting
         assert all(imported.replay(each).identical for each in lists)
         changed = copy.find_impression(lists[0])
         assert changed is not None
-        assert changed.assignment is not None
+        assert "trial" in changed.parts
 
 
 def test_sessions_stay_in_their_arm_and_arm_b_sees_the_callers_order(store: Store) -> None:
@@ -117,9 +118,8 @@ def test_sessions_stay_in_their_arm_and_arm_b_sees_the_callers_order(store: Stor
     visit(service, clock, 40, seed=1)
     arms: dict[str, set[str]] = {}
     for shown in store.read_impressions("shop", after=number):
-        assert shown.assignment is not None
-        arms.setdefault(shown.session_id, set()).add(shown.assignment.arm)
-        if shown.assignment.arm == "B":
+        arms.setdefault(shown.session_id, set()).add(shown.parts["trial"].arm)
+        if shown.parts["trial"].arm == "B":
             assert shown.shown == list(shown.object_ids[:4])
             assert shown.teaches
             assert shown.explored == 0
@@ -166,7 +166,7 @@ def test_what_is_learned_from_arm_b_is_what_shadow_mode_learns_from_it() -> None
             service.set_mode("shop", "shadow")
         visit(service, clock, 5)
         service.flush("shop")
-        arms = {each.assignment.arm for each in store.read_impressions("shop") if each.assignment}
+        arms = {each.parts["trial"].arm for each in store.read_impressions("shop") if "trial" in each.parts}
         assert arms <= {"B"}
         states.append(service.model("shop").policy.state())
     assert all(np.array_equal(value, states[1][name]) for name, value in states[0].items())
@@ -217,9 +217,8 @@ def test_the_better_arm_is_found_and_the_numbers_are_those_of_a_slow_count() -> 
     wins = {"A": 0, "B": 0}
     sums: dict[str, float] = {}
     for shown in store.read_impressions("shop", after=number):
-        assert shown.assignment is not None
         for event in store.find_events(query_id=shown.query_id):
-            a, b = (each[shown.shown.index(event.object_id)] for each in shown.assignment.owners)
+            a, b = (each[shown.shown.index(event.object_id)] for each in shown.parts["trial"].owners)
             sums[shown.session_id] = sums.get(shown.session_id, 0.0) + a - b
     for total in sums.values():
         wins["A"] += total > 0
@@ -240,21 +239,21 @@ def test_a_trial_is_counted_alone_and_as_far_as_its_lists_go(monkeypatch: pytest
     told = service.stop_trial("shop", first)
     service.start_trial("shop", ARMS["team draft"])
     visit(service, clock, 30, seed=1)
-    lists, events = service.store.trial_lists, service.store.read_events
+    lists, events = service.store.read_parts, service.store.read_events
 
-    def spied_lists(ranker: str, *, trial: int) -> Any:
-        read.append(trial)
-        return lists(ranker, trial=trial)
+    def spied_lists(extension: str, ranker: str, *, after: int) -> Any:
+        read.append((extension, after))
+        return lists(extension, ranker, after=after)
 
     def spied_events(*given: Any, **options: Any) -> Any:
         for event in events(*given, **options):
             counted[0] += 1
             yield event
 
-    monkeypatch.setattr(service.store, "trial_lists", spied_lists)
+    monkeypatch.setattr(service.store, "read_parts", spied_lists)
     monkeypatch.setattr(service.store, "read_events", spied_events)
     found = service.find_trial("shop", first)
-    assert read == [first]
+    assert read == [("trial", first)]
     assert counted[0] <= 11, "ten lists, each with a click at most, and the first event that is too late"
     assert (found.trial, found.lists, found.runs) == (first, 10, False)
     assert told.trial == first
@@ -290,7 +289,7 @@ def test_outcomes_of_a_holdout_by_hand() -> None:
         found = sessions_of(
             trial,
             rules_of(store, "shop", trial),
-            store.trial_lists("shop", trial=number),
+            [head for head, part, _ in store.read_parts("trial", "shop") if part.trial == number],
             store.read_events("shop"),
             now=now,
         )
@@ -313,8 +312,8 @@ def test_a_fallback_stays_in_its_arm() -> None:
     )
     service.publish(made)
     found = service.audit(made.response.query_id).impression
-    assert found.assignment is not None
-    assert (found.assignment.arm, found.assignment.owners, found.fallback) == ("AB", (), "slow")
+    part: TrialPart = found.parts["trial"]
+    assert (part.arm, part.owners, found.fallback) == ("AB", (), "slow")
     assert service.replay(found.query_id).identical
 
 
@@ -346,9 +345,8 @@ def test_pinned_results_are_nobodys(store: Store) -> None:
     ]
     shown = service.rank(candidates, ranker="shop", k=3)
     found = service.audit(shown.query_id).impression
-    assert found.assignment is not None
-    assert [each[1] for each in found.assignment.owners] == [0.0, 0.0]
-    assert all(sum(owners) in (0.0, 1.0) for owners in zip(*found.assignment.owners, strict=True))
+    assert [each[1] for each in found.parts["trial"].owners] == [0.0, 0.0]
+    assert all(sum(owners) in (0.0, 1.0) for owners in zip(*found.parts["trial"].owners, strict=True))
     assert service.replay(shown.query_id).identical
 
 
@@ -469,16 +467,18 @@ def test_nobody_is_ahead_on_average_if_people_click_positions_whatever_stands_th
     for number, (_, order, owners) in enumerate(every, start=1):
         a, b = (tuple(each) for each in zip(*owners, strict=True))
         shown = [f"d{doc}" for doc in order]
-        arm = Assignment(trial=1, arm="AB", owners=(a, b))
+        arm = TrialPart(trial=1, arm="AB", owners=(a, b))
         lists += [  # three lists of each session: the mean must not be beyond the bound by rounding
-            TrialList(
+            ImpressionHead(
                 seq=3 * number + n,
                 at=0.0,
                 query_id="",
                 client_id="",
                 session_id=f"{number}",
                 shown=shown,
-                assignment=arm,
+                parts={"trial": arm},
+                ranker="shop",
+                teaches=True,
             )
             for n in range(3)
         ]

@@ -110,8 +110,5 @@ def _write_impression(
         cost=numbers.cost,
         user=request.user,
         context=inputs.context,
-        exposure=parts.get("fair"),
-        recommended=parts.get("recommend"),
-        assignment=parts.get("trial"),
-        promised=parts.get("promise"),
+        parts=parts,
     )

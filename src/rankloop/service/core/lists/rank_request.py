@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from rankloop.errors import RequestError
 from rankloop.service.core.lists.candidate_columns import LARGEST, Candidates
-from rankloop.service.store import Recommended
 from rankloop.short_text import check_text
 from rankloop.types import FloatArray
 
@@ -38,7 +38,7 @@ class RankRequest:
     query_id: str | None = None
     user: str = ""  # who asks
     context: Mapping[str, float | None] = field(default_factory=dict)  # features of who asks, by name
-    recommended: Recommended | None = None  # if a recommender chose the candidates: from what
+    recommended: Any = None  # if a recommender chose the candidates: from what
 
     def __post_init__(self) -> None:
         """Refuse what nobody could rank."""

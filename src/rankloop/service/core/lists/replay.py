@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
+
+from msgspec import structs
 
 from rankloop.policies import Random
 from rankloop.service.core.configuration import Configuration, States
@@ -19,7 +22,7 @@ from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
 from rankloop.service.operations.people import was_deleted
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.store import Event, Exposure, Impression, Store, write
+from rankloop.service.store import Event, Impression, Store, write
 from rankloop.types import BoolArray, IntArray
 
 
@@ -38,7 +41,7 @@ class Replay:
     response: RankResponse
     body: bytes  # the response as JSON
     identical: bool
-    exposure: Exposure | None = None  # what it gives to each group, and the account it was made with
+    exposure: Any = None  # the part of fair exposure: what it gives to each group
 
 
 def audit(store: Store, query_id: str) -> Audit:
@@ -56,19 +59,13 @@ def audit(store: Store, query_id: str) -> Audit:
 def replay(shown: Impression, history: History) -> Replay:
     """Make a past list again, from its inputs, the model, the settings and the account of its time."""
     made = make_again(shown, history)
-    return Replay(made.response, made.body, _is_same(made, shown), made.impression.exposure)
+    return Replay(made.response, made.body, _is_same(made, shown), made.impression.parts.get("fair"))
 
 
 def make_again(shown: Impression, history: History) -> MadeList:
     """Make a past list again; extensions recall what was given to them from the parts that it keeps."""
     view, extensions = view_of(shown, history), history.registry.extensions
-    parts = {
-        "promise": shown.promised,
-        "trial": shown.assignment,
-        "fair": shown.exposure,
-        "recommend": shown.recommended,
-    }
-    given = {each.name: each.recall(parts.get(each.name), view, history) for each in extensions}
+    given = {each.name: each.recall(shown.parts.get(each.name), view, history) for each in extensions}
     inputs = prepare_inputs(
         view,
         request_of(shown),
@@ -83,7 +80,7 @@ def make_again(shown: Impression, history: History) -> MadeList:
 
 def find_swapped_pairs(shown: Impression, history: History, rows: IntArray) -> BoolArray | None:
     """Which pairs of these rows of a past list were swapped for fair exposure; `None`: it was not held."""
-    told, fair = shown.exposure, history.registry.get("fair")
+    told, fair = shown.parts.get("fair"), history.registry.get("fair")
     if told is None or told.within is None or fair is None:
         return None
     return fair.find_swapped(make_again(shown, history).draft, rows)
@@ -91,14 +88,15 @@ def find_swapped_pairs(shown: Impression, history: History, rows: IntArray) -> B
 
 def view_of(shown: Impression, history: History) -> View:
     """What was decided and learned when a list was made; a fallback depended on neither policy nor model."""
-    states: States = {"fair": None if shown.exposure is None else shown.exposure.account}
+    fair, trial = shown.parts.get("fair"), shown.parts.get("trial")
+    states: States = {"fair": None if fair is None else fair.account}
     mode: Mode = shown.mode  # type: ignore[assignment]  # typed by text
     configuration = Configuration(settings_version=shown.settings, mode=mode, extension_states=states)
-    if shown.assignment is not None:
-        now = history.configuration_since(since=shown.assignment.trial)
+    if trial is not None:
+        now = history.configuration_since(since=trial.trial)
         configuration = replace(configuration, schema=now.schema, context_schema=now.context_schema)
     if shown.fallback:
-        settings = history.settings(shown.settings) if shown.exposure else BaseRankerSettings()
+        settings = history.settings(shown.settings) if fair else BaseRankerSettings()
         model = Model(version=shown.model, policy=Random(), scale=WithinQuery())
         return View(configuration=replace(configuration, settings=settings), model=model)
     settings = history.settings(shown.settings)
@@ -124,14 +122,14 @@ def request_of(shown: Impression) -> RankRequest:
         client_id=shown.client_id,
         session_id=shown.session_id,
         user=shown.user,
-        recommended=shown.recommended,
+        recommended=shown.parts.get("recommend"),
     )
 
 
-def _lapsed_apart(impression: Impression) -> Exposure | None:
+def _lapsed_apart(impression: Impression) -> Any:
     """The exposure of a list without what lapsed: that depends on the account of its moment, too."""
-    told = impression.exposure
-    return None if told is None else replace(told, lapsed=())
+    told = impression.parts.get("fair")
+    return None if told is None else structs.replace(told, lapsed=())
 
 
 def _is_same(again: MadeList, shown: Impression) -> bool:
@@ -140,5 +138,5 @@ def _is_same(again: MadeList, shown: Impression) -> bool:
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
     order = made.order.tolist() == shown.order.tolist()
     alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)
-    alike = alike and made.assignment == shown.assignment
+    alike = alike and made.parts.get("trial") == shown.parts.get("trial")
     return alike and shown.digest in (b"", made.digest)

@@ -19,8 +19,9 @@ from rankloop.service.extensions.fair.fair_account import (
     stays_within,
 )
 from rankloop.service.extensions.fair.live_state import ExposureAccount
+from rankloop.service.extensions.fair.part import PART, FairPart
 from rankloop.service.extensions.fair.settings import FairSettings
-from rankloop.service.store import Decision, Exposure, Store
+from rankloop.service.store import Decision, Store
 from rankloop.types import BoolArray, IntArray
 
 
@@ -29,6 +30,7 @@ class Fair(Extension):
 
     name = "fair"
     settings = FairSettings
+    part = PART
 
     def decide(self, state: int | None, decision: Decision, before: Configuration) -> int | None:
         """Return the entry with which the account began; None: exposure is not counted."""
@@ -43,7 +45,7 @@ class Fair(Extension):
         """Whether exposure is shared: the account is kept by the order of whole lists."""
         return settings.of(FairSettings) is not None
 
-    def recall(self, part: Exposure | None, view: View, history: object) -> FairAccount | None:
+    def recall(self, part: FairPart | None, view: View, history: object) -> FairAccount | None:
         """The account of a past list, from what it keeps."""
         del history
         settings = view.configuration.settings.of(FairSettings)
@@ -68,7 +70,7 @@ class Fair(Extension):
         _, merge = draft.notes[self.name]
         return find_swapped(draft, merge, rows)
 
-    def record(self, draft: ListDraft, given: FairAccount | None) -> Exposure | None:
+    def record(self, draft: ListDraft, given: FairAccount | None) -> FairPart | None:
         """Return what a list gives to each group."""
         return None if given is None else measure_exposure(draft, *draft.notes[self.name])
 

@@ -15,8 +15,8 @@ from rankloop.exposure import PAGE, VIEW, AccountRule, merge_fairly, split_page
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.list_seeds import generator
 from rankloop.service.core.lists.rank_request import RankRequest
+from rankloop.service.extensions.fair.part import FairPart
 from rankloop.service.extensions.fair.settings import OTHERS, FairSettings
-from rankloop.service.store import Exposure
 from rankloop.types import BoolArray, IntArray
 
 
@@ -154,7 +154,7 @@ def stays_within(account: GroupAccounts, draft: ListDraft) -> bool:
     return True
 
 
-def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | None) -> Exposure:
+def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | None) -> FairPart:
     """Measure what a list that was placed gives to each group."""
     k, settings = len(draft.order), account.settings
     due, shown = account.due(k).tolist(), account.codes[draft.order].tolist()
@@ -162,7 +162,7 @@ def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | No
     change = [given - owed for given, owed in zip(granted, due, strict=True)]
     off = max(abs(before + more) for before, more in zip(account.ahead, change, strict=True))
     counted = cap_change(change, account.current, round(settings.cap * VIEW))
-    return Exposure(
+    return FairPart(
         account=account.number,
         groups=account.names,
         candidates=account.counts,

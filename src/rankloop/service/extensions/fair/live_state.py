@@ -17,8 +17,9 @@ from rankloop.service.core.extension import LiveState
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.view import View
 from rankloop.service.extensions.fair.fair_account import FairAccount
+from rankloop.service.extensions.fair.part import FairPart, read_account
 from rankloop.service.extensions.fair.settings import FairSettings
-from rankloop.service.store import Exposure, ExposureSum, Impression, Store, StoreError
+from rankloop.service.store import Impression, PartTotal, Store, StoreError
 
 REMEMBERED = 5000  # requests whose account is kept for a reload
 
@@ -74,7 +75,7 @@ class ExposureAccount(LiveState):
 
     def show(self, shown: Impression) -> None:
         """Count a list, and remember the account for reloads, unless an earlier one still holds."""
-        part = shown.exposure
+        part = shown.parts.get("fair")
         if part is None or part.account != self._number:
             return
         with self._lock:
@@ -92,7 +93,7 @@ class ExposureAccount(LiveState):
     def settle(self, lists: Sequence[Impression], written: bool) -> None:
         """Count lists no longer among those that wait; those that were lost not at all."""
         with self._lock:
-            parts = [each.exposure for each in lists if each.exposure is not None]
+            parts = [each.parts["fair"] for each in lists if "fair" in each.parts]
             mine = [each for each in parts if each.account == self._number]
             self._waiting = _changed(self._waiting, mine, -1)
             if not written:
@@ -122,7 +123,7 @@ class ExposureAccount(LiveState):
                 self._is_reading = True
                 job.add_done_callback(self._take_in)
 
-    def _take_in(self, job: Future[Sequence[ExposureSum]]) -> None:
+    def _take_in(self, job: Future[Sequence[PartTotal]]) -> None:
         """Take what the log says; what waits to be written comes on top."""
         self._is_reading = False
         if job.exception():  # otherwise the next time; jobs of earlier lists are done by now
@@ -133,11 +134,11 @@ class ExposureAccount(LiveState):
                 total[group] = total.get(group, 0) + waiting
             self._total, self._stale = total, False
 
-    def _ahead_of(self, written: Iterable[ExposureSum]) -> dict[str, int]:
-        return {each.group: each.ahead for each in written if each.account == self._number}
+    def _ahead_of(self, written: Iterable[PartTotal]) -> dict[str, int]:
+        return {each.group: each.ahead for each in read_account(written, self._number)}
 
 
-def _changed(sums: Mapping[str, int], exposures: Iterable[Exposure], sign: int) -> dict[str, int]:
+def _changed(sums: Mapping[str, int], exposures: Iterable[FairPart], sign: int) -> dict[str, int]:
     """The sums with some more lists, or some less."""
     after = dict(sums)
     for each in exposures:

@@ -9,9 +9,17 @@ from typing import Any
 from rankloop.exposure import VIEW
 from rankloop.service.core.ranker import Ranker
 from rankloop.service.core.ranker_settings import BaseRankerSettings
+from rankloop.service.extensions.fair.exposure_sums import (
+    ExposureTally,
+    GroupTally,
+    read_fair_lists,
+    sum_exposure,
+    sum_exposure_in_parts,
+)
 from rankloop.service.extensions.fair.live_state import ExposureAccount
+from rankloop.service.extensions.fair.part import GroupTotal, read_account
 from rankloop.service.extensions.fair.settings import OTHERS, FairSettings
-from rankloop.service.store import ExposureSum, ExposureTally, GroupTally, Store
+from rankloop.service.store import Store
 
 FEWEST = 20  # lists of a step of the account
 SHARED = ("granted", "due", "candidates", "clicks")  # of which a group has a share
@@ -121,8 +129,7 @@ def exposure_report(
 
 def tally_exposure(store: Store, ranker: str, *, since: float, until: float) -> ExposureTally:
     """Sums over all lists of a stretch of time."""
-    found = store.exposure(ranker, since=since, until=until, step=2 * max(until - since, 1e-9))
-    return found[0] if found else ExposureTally(start=since)
+    return sum_exposure(read_fair_lists(store, ranker, since=since, until=until), start=since)
 
 
 def findings(settings: BaseRankerSettings, total: ExposureTally) -> Iterable[str]:
@@ -166,10 +173,9 @@ def _account(ranker: Ranker, store: Store, since: float, until: float, steps: in
     if fair is None:
         return None
     began = [each.at for each in store.read_decisions(ranker.name, kinds=("settings",)) if each.seq == number]
-    parts = store.exposure_in_parts(
-        ranker.name, account=number, since=since, until=until, parts=steps, least=FEWEST
-    )
-    mine = [each for each in store.read_totals(ranker.name) if each.account == number]
+    lists = read_fair_lists(store, ranker.name, since=since, until=until)
+    parts = sum_exposure_in_parts([each for each in lists if each[1].account == number], steps, FEWEST)
+    mine = read_account(store.read_totals(ranker.name), number)
     return AccountReport(
         number=number,
         since=began[0] if began else None,
@@ -193,7 +199,7 @@ def _course(parts: Sequence[ExposureTally], now: Mapping[str, int]) -> list[Acco
     return steps[::-1]
 
 
-def _group_account(each: ExposureSum) -> GroupAccount:
+def _group_account(each: GroupTotal) -> GroupAccount:
     sums = (each.granted / VIEW, each.due / VIEW, each.lapsed / VIEW, each.ahead / VIEW)
     return GroupAccount(each.group, each.lists, each.candidates, *sums)
 

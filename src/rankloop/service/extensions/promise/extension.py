@@ -10,8 +10,9 @@ from rankloop.service.core.extension import Extension, find_beginning
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.extensions.promise.fold_part import SearchFold
 from rankloop.service.extensions.promise.live_state import SearchBudget
+from rankloop.service.extensions.promise.part import PART, PromisePart
 from rankloop.service.extensions.promise.settings import PromiseSettings
-from rankloop.service.store import Decision, Promised, Store
+from rankloop.service.store import Decision, Store
 
 
 class Promise(Extension):
@@ -19,6 +20,7 @@ class Promise(Extension):
 
     name = "promise"
     settings = PromiseSettings
+    part = PART
 
     def decide(self, state: int | None, decision: Decision, before: Configuration) -> int | None:
         """Return the entry with which the promise began; None: nothing is promised."""
@@ -35,13 +37,13 @@ class Promise(Extension):
         del ranker, store, clock
         return SearchBudget(self.name)
 
-    def change(self, draft: ListDraft, given: Promised | None) -> ListDraft:
+    def change(self, draft: ListDraft, given: PromisePart | None) -> ListDraft:
         """Put the caller's order in place of the policy's; what the policy drew stays to learn from."""
         if given is None or given.arm == "learned":
             return draft
         return replace(draft, rows=list(range(len(draft.inputs.free))), source="caller")
 
-    def record(self, draft: ListDraft, given: Promised | None) -> Promised | None:
+    def record(self, draft: ListDraft, given: PromisePart | None) -> PromisePart | None:
         """Return the search and the arm that the list belongs to."""
         del draft
         return given

@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field
 from rankloop.evaluation import ClickAccount, SearchArm
 from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.fold_part import PartState
+from rankloop.service.extensions.promise.part import PromisePart
 from rankloop.service.extensions.promise.settings import PromiseSettings
-from rankloop.service.store import Decision, Event, ListEntry, Logged, Promised
+from rankloop.service.store import Decision, Event, ImpressionHead, Logged
 
 
 @dataclass(slots=True)
@@ -64,8 +65,8 @@ class SearchFold:
         self.close(entry.at, clicked)
         if isinstance(entry, Event):
             self.note(entry)
-        elif isinstance(entry, ListEntry) and entry.promised is not None:
-            self.shown(entry.query_id, entry.promised, entry.at + window)
+        elif isinstance(entry, ImpressionHead) and "promise" in entry.parts:
+            self.shown(entry.query_id, entry.parts["promise"], entry.at + window)
         elif isinstance(entry, Decision) and entry.kind == "flush":
             self.close(float("inf"), clicked)
 
@@ -74,7 +75,7 @@ class SearchFold:
         free = sum(each.arm != "held" for each in self._open)
         return Standing(self.promise, self.account, len(self._open), free)
 
-    def shown(self, query_id: str, told: Promised, closes_at: float) -> None:
+    def shown(self, query_id: str, told: PromisePart, closes_at: float) -> None:
         """A list begins a search, or belongs to one that is open."""
         if told.promise != self.promise or query_id in self._by_list:  # its entry may be applied again
             return

@@ -16,8 +16,9 @@ from rankloop.service.core.lists.list_seeds import sticky_seed
 from rankloop.service.core.lists.rank_request import RankRequest
 from rankloop.service.core.view import View
 from rankloop.service.extensions.promise.fold_part import Standing
+from rankloop.service.extensions.promise.part import PromisePart
 from rankloop.service.extensions.promise.settings import BITS, PromiseSettings
-from rankloop.service.store import Impression, Promised
+from rankloop.service.store import Impression
 
 REMEMBERED = 5000  # people whose search may go on
 PATIENCE = 60.0  # seconds after which a list that was made and not shown is given up
@@ -27,7 +28,7 @@ PATIENCE = 60.0  # seconds after which a list that was made and not shown is giv
 class _Waiting:
     """A search that began, of which the log knows nothing yet."""
 
-    told: Promised
+    told: PromisePart
     at: float
     shown: bool = False
     written: bool = False
@@ -49,9 +50,9 @@ class SearchBudget(LiveState):
         self._standing: Standing | None = None
         self._waiting: dict[str, _Waiting] = {}  # by query_id of the first list, in the order of asking
         self._unknown = 0  # free searches of which the log knows nothing: they wait, or were lost
-        self._first: OrderedDict[tuple[str, ...], tuple[float, Promised]] = OrderedDict()
+        self._first: OrderedDict[tuple[str, ...], tuple[float, PromisePart]] = OrderedDict()
 
-    def give(self, request: RankRequest, view: View, query_id: str, at: float) -> Promised | None:
+    def give(self, request: RankRequest, view: View, query_id: str, at: float) -> PromisePart | None:
         """Return the search and the arm of a list, if clicks are promised."""
         configuration = view.configuration
         settings, key = configuration.settings.of(PromiseSettings), _asking(request)
@@ -69,7 +70,7 @@ class SearchBudget(LiveState):
         *,
         at: float,
         window: float,
-    ) -> Promised:
+    ) -> PromisePart:
         """The search and the arm of a list; the same as before, if `key` has asked within the window."""
         with self._lock:
             self._begin(promise)
@@ -82,14 +83,14 @@ class SearchBudget(LiveState):
             known, advance = self._known(settings), settings.allowed_loss
             free = known.account.allows(pending=known.free + self._unknown, advance=advance)
             coin = sticky_seed("promise", str(promise), query_id) / 2**BITS
-            told = Promised(promise=promise, arm=settings.arm(coin, free=free), search=query_id)
+            told = PromisePart(promise=promise, arm=settings.arm(coin, free=free), search=query_id)
             self._waiting[query_id] = _Waiting(told, at)
             self._unknown += free
             return told
 
     def show(self, shown: Impression) -> None:
         """Begin the search of a list, which may go on."""
-        told, key, at = shown.promised, _asking(shown), shown.at
+        told, key, at = shown.parts.get("promise"), _asking(shown), shown.at
         if told is None or told.search != shown.query_id:
             return
         with self._lock:

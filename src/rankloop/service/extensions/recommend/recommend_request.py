@@ -10,7 +10,7 @@ from rankloop.errors import RequestError
 from rankloop.recommend.interview import Answer
 from rankloop.service.core.lists.candidate_columns import Candidates
 from rankloop.service.core.lists.rank_request import RankRequest
-from rankloop.service.store import Recommended
+from rankloop.service.extensions.recommend.part import RecommendPart
 from rankloop.short_text import LONGEST_NAME, check_text, check_texts
 
 MOST_ITEMS = 1000  # past items, or answers
@@ -47,7 +47,7 @@ class RecommendRequest:
         _check_ids("exclude", self.exclude, MOST_EXCLUDED)
         check_answers(self.answers)
 
-    def rank_request(self, candidates: Candidates, recommended: Recommended | None) -> RankRequest:
+    def rank_request(self, candidates: Candidates, recommended: RecommendPart | None) -> RankRequest:
         """The request to rank what was recommended, in the recommender's order."""
         return RankRequest(
             ranker=self.ranker,

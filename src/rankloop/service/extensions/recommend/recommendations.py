@@ -131,7 +131,7 @@ def popular_instead(
 
 def reasons_again(found: ServedRecommender | None, shown: Impression) -> PastReasons:
     """The reasons of a past list, from what was kept of it; only by the very recommender that chose it."""
-    kept = shown.recommended
+    kept = shown.parts.get("recommend")
     if kept is None:
         whose = (
             f"the caller's own or the most popular, shown because of {shown.fallback!r}"

@@ -19,8 +19,8 @@ from rankloop.recommend import (
     read_answers,
 )
 from rankloop.service.core.lists.candidate_columns import Candidates
+from rankloop.service.extensions.recommend.part import RecommendPart
 from rankloop.service.extensions.recommend.recommend_request import RecommendRequest
-from rankloop.service.store import Recommended
 from rankloop.short_text import check_texts
 from rankloop.types import FloatArray, IntArray
 
@@ -76,10 +76,10 @@ class ServedRecommender:
             raise RequestError("nothing is left to recommend: every item is known or excluded")
         return self._given(np.array(rows), np.empty((len(rows), 0)))
 
-    def noted(self, request: RecommendRequest) -> Recommended:
+    def noted(self, request: RecommendRequest) -> RecommendPart:
         """What the log keeps, so that reasons can be given again."""
         answers = tuple(sorted(request.answers.items()))
-        return Recommended(digest=self.fitted.digest, items=tuple(request.items), answers=answers)
+        return RecommendPart(digest=self.fitted.digest, items=tuple(request.items), answers=answers)
 
     @cached_property
     def users(self) -> Mapping[str, int]:

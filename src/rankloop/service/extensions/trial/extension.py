@@ -21,10 +21,11 @@ from rankloop.service.core.lists.list_seeds import generator, sticky_seed, visit
 from rankloop.service.core.view import View
 from rankloop.service.extensions.trial.arm_b import Opponent, opponent_of
 from rankloop.service.extensions.trial.arms import arm_of
+from rankloop.service.extensions.trial.part import PART, TrialPart
 from rankloop.service.extensions.trial.trial_state import Trial as TrialState
 from rankloop.service.extensions.trial.trial_state import trial_after
 from rankloop.service.operator_log import warn_operator
-from rankloop.service.store import Assignment, Decision
+from rankloop.service.store import Decision
 
 TEAM_DRAFT = TeamDraft()
 LOGGER = logging.getLogger("rankloop.service")
@@ -70,6 +71,7 @@ class Trial(Extension):
     """Compares a ranker with something else; given the trial that is running."""
 
     name = "trial"
+    part = PART
 
     def decide(
         self, state: TrialState | None, decision: Decision, before: Configuration
@@ -98,7 +100,7 @@ class Trial(Extension):
             )
         return RunningTrial(state, lambda: arm_b)
 
-    def recall(self, part: Assignment | None, view: View, history: History) -> RunningTrial | None:
+    def recall(self, part: TrialPart | None, view: View, history: History) -> RunningTrial | None:
         """The trial of a past list, by its number: it may have ended before the list was written."""
         del view
         if part is None:
@@ -121,13 +123,13 @@ class Trial(Extension):
         mixed = given.mix(draft, other)
         return replace(draft, rows=mixed.order.tolist(), source="mixed").note(self.name, (arm, mixed))
 
-    def record(self, draft: ListDraft, given: RunningTrial | None) -> Assignment | None:
+    def record(self, draft: ListDraft, given: RunningTrial | None) -> TrialPart | None:
         """Return the arm of a list and, if both made it, whose each result is."""
         if given is None:
             return None
         arm, mixed = draft.notes[self.name]
         owners = () if mixed is None else _find_owners(draft, mixed)
-        return Assignment(trial=given.state.number, arm=arm, owners=owners)
+        return TrialPart(trial=given.state.number, arm=arm, owners=owners)
 
 
 def _find_owners(draft: ListDraft, mixed: Interleaved) -> tuple[tuple[float, ...], ...]:

@@ -143,7 +143,8 @@ def report(ranker: Ranker, store: Store, trial: Trial) -> TrialReport:
     if trial.number < ranker.history.first_entry():
         return _kept(ranker, store, trial)
     rules = rules_of(store, ranker.name, trial)
-    lists = list(store.trial_lists(ranker.name, trial=trial.number))
+    parts = store.read_parts("trial", ranker.name, after=trial.number)
+    lists = [head for head, part, _ in parts if part.trial == trial.number]
     last = max((each.at for each in lists), default=trial.at) + wait_of(trial, rules)
     events = store.read_events(ranker.name, after=trial.number)
     sessions = sessions_of(

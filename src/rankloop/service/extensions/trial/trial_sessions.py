@@ -14,8 +14,9 @@ import numpy as np
 from rankloop.evaluation import ConfidenceSequence, difference_sequence, mean_sequence, win_sequence
 from rankloop.service.core.lists.list_seeds import visitor_key
 from rankloop.service.core.ranker_settings import BaseRankerSettings
+from rankloop.service.extensions.trial.part import TrialPart
 from rankloop.service.extensions.trial.trial_state import Outcome, Trial
-from rankloop.service.store import Event, TrialList
+from rankloop.service.store import Event, ImpressionHead
 from rankloop.types import BoolArray, FloatArray
 
 UNDERSTOOD = ("accepted", "late", "ignored")  # events whose list is known, and their result was in it
@@ -27,7 +28,7 @@ class Session:
 
     at: float
     arm: str
-    lists: list[TrialList] = field(default_factory=list)
+    lists: list[ImpressionHead] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +48,7 @@ class Sessions:
 def sessions_of(
     trial: Trial,
     rules: BaseRankerSettings,
-    lists: Iterable[TrialList],
+    lists: Iterable[ImpressionHead],
     events: Iterable[Event],
     *,
     now: float,
@@ -58,7 +59,7 @@ def sessions_of(
     found: dict[str, Session] = {}
     for each in lists:
         unit = visitor_key(each.session_id, each.client_id, each.query_id)
-        session = found.setdefault(unit, Session(each.at, each.assignment.arm))
+        session = found.setdefault(unit, Session(each.at, each.parts["trial"].arm))
         if each.at <= session.at + settings.session_seconds:
             session.lists.append(each)
     over = [each for each in found.values() if each.at + settings.session_seconds + wait <= now]
@@ -120,7 +121,7 @@ def _means(rows: Sequence[Sequence[float]], most: float) -> FloatArray:
 
 
 def _done(
-    lists: Iterable[TrialList], events: Iterable[Event], wait: float, without: Collection[str]
+    lists: Iterable[ImpressionHead], events: Iterable[Event], wait: float, without: Collection[str]
 ) -> dict[int, list[Event]]:
     """By list, what was done with its results in time."""
     shown = {each.seq: each for each in lists}
@@ -134,7 +135,7 @@ def _done(
 
 
 def _score(
-    each: TrialList, events: Sequence[Event], trial: Trial, rules: BaseRankerSettings
+    each: ImpressionHead, events: Sequence[Event], trial: Trial, rules: BaseRankerSettings
 ) -> dict[Outcome, float]:
     """What became of a list; of an interleaved one, A's part of it minus B's."""
     positions = [each.shown.index(event.object_id) for event in events]
@@ -153,11 +154,12 @@ def _score(
     }
 
 
-def _owed(each: TrialList, clicks: BoolArray, values: FloatArray, trial: Trial) -> dict[Outcome, float]:
+def _owed(each: ImpressionHead, clicks: BoolArray, values: FloatArray, trial: Trial) -> dict[Outcome, float]:
     """A's part of a list minus B's: 0 on average if nobody cares, so a sum is cut before it is shared."""
-    if not each.assignment.owners:  # a fallback is nobody's
+    part: TrialPart = each.parts["trial"]
+    if not part.owners:  # a fallback is nobody's
         return {"clicked": 0.0, "value": 0.0}
-    owners = np.array(each.assignment.owners)
+    owners = np.array(part.owners)
     ahead = owners[0] - owners[1]
     return {
         "clicked": float(np.sign(ahead @ clicks)),

@@ -15,7 +15,7 @@ from rankloop.service.http.app_context import InjectedContext
 from rankloop.service.http.route_decorators import needs
 from rankloop.service.reports.pair_explanation import Explanation
 from rankloop.service.reports.settled_pairs import SettledPairs
-from rankloop.service.store import Assignment, Event, Exposure, ListFilter, ListSummary, Recommended
+from rankloop.service.store import Event, ListFilter, ListSummary
 
 ADMIN = [needs("admin")]
 
@@ -50,9 +50,9 @@ class ImportedList(Struct):
     context: dict[str, Any] | None  # of who asked: user, and features by name
     evidence: dict[str, Any]  # what the policy needs to learn from it
     digest: str  # BLAKE2b-128 of the body that was sent
-    exposure: Exposure | None  # millionths of a look, by group; None: nobody counted it
-    recommended: Recommended | None  # from what a recommender chose the candidates; None: they were sent
-    assignment: Assignment | None  # to an arm of a trial, with the owners of an interleaved list
+    exposure: dict[str, Any] | None  # millionths of a look, by group; None: nobody counted it
+    recommended: dict[str, Any] | None  # from what a recommender chose the candidates; None: they were sent
+    assignment: dict[str, Any] | None  # to an arm of a trial, with the owners of an interleaved list
     events: list[Event]
 
 
@@ -83,7 +83,7 @@ class Again(Struct, omit_defaults=True):
 
     identical: bool
     response: msgspec.Raw
-    exposure: Exposure | None = None  # what it gave to each group, if that was counted
+    exposure: dict[str, Any] | None = None  # what it gave to each group, if that was counted
 
 
 @get("/v1/explain/{query_id:str}", guards=ADMIN, summary="Why one result stood above another")
@@ -133,12 +133,12 @@ async def audit(query_id: FromPath[str], context: InjectedContext) -> ImportedLi
 async def replay(query_id: FromPath[str], context: InjectedContext) -> Again:
     """The list, made again from its inputs, the model and the settings of its time."""
     again = await context.ask(partial(context.service.replay, query_id))
-    return Again(again.identical, msgspec.Raw(again.body), again.exposure)
+    return Again(again.identical, msgspec.Raw(again.body), _as_json(again.exposure))
 
 
 def line_of(shown: ListSummary) -> ListLine:
     """A list in a line."""
-    first = shown.first_click
+    first, fair = shown.first_click, shown.parts.get("fair")
     return ListLine(
         query_id=shown.query_id,
         at=shown.at,
@@ -154,10 +154,15 @@ def line_of(shown: ListSummary) -> ListLine:
         pairs=shown.pairs,
         settled=shown.settled,
         explored=shown.explored,
-        turned=shown.exposure.turned if shown.exposure else None,
-        within=shown.exposure.within if shown.exposure else None,
+        turned=fair.turned if fair else None,
+        within=fair.within if fair else None,
         fallback=shown.fallback or None,
     )
+
+
+def _as_json(part: Any) -> dict[str, Any] | None:
+    """The fields of a part by their names."""
+    return None if part is None else msgspec.structs.asdict(part)
 
 
 def _told(found: Audit, names: list[str], of_context: list[str]) -> ImportedList:
@@ -194,8 +199,8 @@ def _told(found: Audit, names: list[str], of_context: list[str]) -> ImportedList
         context=asker if shown.user or shown.context.size else None,
         evidence={name: value.tolist() for name, value in shown.evidence.items()},
         digest=shown.digest.hex(),
-        exposure=shown.exposure,
-        recommended=shown.recommended,
-        assignment=shown.assignment,
+        exposure=_as_json(shown.parts.get("fair")),
+        recommended=_as_json(shown.parts.get("recommend")),
+        assignment=_as_json(shown.parts.get("trial")),
         events=list(found.events),
     )

@@ -31,7 +31,7 @@ SUFFIX = "_copy"
 OTHERS = {
     DECISIONS: ("decisions",),
     SNAPSHOTS: ("snapshots", "snapshot_blocks", "blocks"),
-    TOTALS: ("exposures",),  # the name of a group may tell of someone
+    TOTALS: ("part_totals",),  # the name of a group may tell of someone
 }
 
 

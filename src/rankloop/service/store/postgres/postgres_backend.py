@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, ParamSpec, Self, TypeVar
@@ -14,12 +14,11 @@ import psycopg
 
 from rankloop.service.store.grades import GradeScale
 from rankloop.service.store.group_commit import GroupCommitter, Outcome
+from rankloop.service.store.impression_parts import PartCodec, PartType
 from rankloop.service.store.log_records import (
-    ExposureSum,
-    ExposureTally,
     GradeTally,
 )
-from rankloop.service.store.postgres import exposure, statistics
+from rankloop.service.store.postgres import statistics
 from rankloop.service.store.postgres.circuit_breaker import CircuitBreaker
 from rankloop.service.store.postgres.partition_rewrite import find_all_blockers, purge_tables
 from rankloop.service.store.postgres.partitions import prepare
@@ -80,9 +79,10 @@ class PostgresStore(SnapshotTable):
         self.name, self._channel = public(url), ""
         self._breaker = CircuitBreaker()
         self.source = ReaderConnections(self)
+        self.parts = PartCodec()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
-        self.statistics = Statistics(self.source.read, DIALECT)
+        self.statistics = Statistics(self.source.read, DIALECT, self.parts)
         self.dictionaries = PayloadDictionaries(self.source.read)
         self.compressor = self.dictionaries.compressor
         self._freed = 0  # bytes of partitions that were dropped since the last compaction
@@ -105,6 +105,10 @@ class PostgresStore(SnapshotTable):
     def __repr__(self) -> str:
         """Without the password."""
         return f"PostgresStore({self.name!r})"
+
+    def register_parts(self, types: Iterable[PartType]) -> None:
+        """Learn the forms of what extensions keep of a list."""
+        self.parts.register(types)
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
@@ -130,28 +134,6 @@ class PostgresStore(SnapshotTable):
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
         return self.source.ask(statistics.grades, ranker, since=since, until=until, scale=scale)
-
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
-        """The exposure accounts of a ranker, by account and group."""
-        return self.source.ask(exposure.read_exposures, ranker)
-
-    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
-        """Exposure in steps of time."""
-        return self.source.ask_in_one_state(exposure.exposure, ranker, since=since, until=until, step=step)
-
-    def exposure_in_parts(
-        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
-    ) -> Sequence[ExposureTally]:
-        """Exposure that counts for one account, in parts of equally many lists."""
-        return self.source.ask_in_one_state(
-            exposure.exposure_in_parts,
-            ranker,
-            account=account,
-            since=since,
-            until=until,
-            parts=parts,
-            least=least,
-        )
 
     def improve_compression(self) -> None:
         """Make a dictionary for payloads if one is due."""
@@ -223,12 +205,12 @@ class PostgresStore(SnapshotTable):
         """A transaction; on a new connection, if the one there was is found to be lost."""
         if not self._writer.closed:
             try:
-                return PostgresTransaction(self._writer, self.compressor, channel=self._channel)
+                return PostgresTransaction(self._writer, self.parts, self.compressor, channel=self._channel)
             except psycopg.OperationalError:
                 if not self._writer.closed:
                     self._writer.close()  # in whatever state it is
         self._writer = self._open_writer()
-        return PostgresTransaction(self._writer, self.compressor, channel=self._channel)
+        return PostgresTransaction(self._writer, self.parts, self.compressor, channel=self._channel)
 
     def _commit(self) -> None:
         try:

@@ -25,18 +25,17 @@ from rankloop.service.store.impression_codec import (
     payload_row,
     texts_from,
 )
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_clock import Anchor, Head
 from rankloop.service.store.log_records import (
     COUNTED,
     JOINED,
     Decision,
     Event,
-    ExposureSum,
     Impression,
     Shown,
 )
 from rankloop.service.store.payload_dictionary import PayloadCompressor
-from rankloop.service.store.postgres import exposure
 from rankloop.service.store.postgres.partitions import add_partition, drop_partition, next_size
 from rankloop.service.store.postgres.postgres_connections import Connection
 from rankloop.service.store.postgres.removals import (
@@ -57,6 +56,7 @@ from rankloop.service.store.sql.entry_removal import (
     remove_decisions,
     remove_entries,
 )
+from rankloop.service.store.sql.part_totals import add_totals, subtract_totals
 from rankloop.service.store.sql.reader_connections import Run
 from rankloop.service.store.store import Job, StoreError
 
@@ -105,8 +105,15 @@ class PostgresTransaction(SnapshotTable):
     has to see them, and a job that writes nothing else needs no savepoint.
     """
 
-    def __init__(self, connection: Connection, compressor: PayloadCompressor, *, channel: str = "") -> None:
-        self._connection, self._channel, self.source = connection, channel, self
+    def __init__(
+        self,
+        connection: Connection,
+        parts: PartCodec,
+        compressor: PayloadCompressor,
+        *,
+        channel: str = "",
+    ) -> None:
+        self._connection, self._channel, self.source, self.parts = connection, channel, self, parts
         self._run = partial(DIALECT.run, connection)
         self.compressor = compressor
         self._told = False  # there is something that others may want to hear of
@@ -204,7 +211,7 @@ class PostgresTransaction(SnapshotTable):
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (%s, %s, %s, %s, %s)",
                 (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
-            exposure.add(self._connection, (record,))
+            add_totals(self._run, DIALECT, self.parts.sum_totals([record]))
         self.head = self.head.after(seq, at)
         return seq
 
@@ -289,10 +296,6 @@ class PostgresTransaction(SnapshotTable):
         self._write_events(len(self._events))
         return sum_buckets(self._run, head=self.head.seq)
 
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
-        """The exposure accounts of a ranker, with what this transaction has written so far."""
-        return exposure.read_exposures(self._connection, ranker)
-
     def remove_before(
         self,
         ranker: str,
@@ -309,7 +312,8 @@ class PostgresTransaction(SnapshotTable):
         self._save()
         self._write_events(len(self._events))
         values = {"ranker": ranker, "until": until, "before": shown_before, "keep": list(keep)}
-        exposure.subtract(self._connection, f"FROM impressions WHERE {OLD_LIST}", values)
+        lists = find_old_lists(self._run, DIALECT, values)
+        self._subtract_totals(lists)
         dropped = sum(self._drop_if_old(first, values) for first in self._whole_partitions(until))
         lists = find_old_lists(self._run, DIALECT, values)
         events = find_old_events(self._run, ranker=ranker, until=until, before=shown_before)
@@ -324,9 +328,12 @@ class PostgresTransaction(SnapshotTable):
         """Delete lists and events by their numbers."""
         self._save()
         self._write_events(len(self._events))
-        chosen = "FROM impressions WHERE seq = ANY(%(lists)s::bigint[])"
-        exposure.subtract(self._connection, chosen, {"lists": sorted(lists)})
+        self._subtract_totals(lists)
         return self._remove(lists, events)
+
+    def _subtract_totals(self, lists: Collection[int]) -> None:
+        chosen = f"seq {DIALECT.among_numbers('lists')}"
+        subtract_totals(self._run, DIALECT, self.parts, chosen, {"lists": sorted(lists)})
 
     def _remove(self, lists: Collection[int], events: Collection[int]) -> int:
         count_removals(self._connection, [*lists, *events])
@@ -396,14 +403,14 @@ class PostgresTransaction(SnapshotTable):
         for number, each in enumerate(lists, start=seq):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
-            rows.append(list_row(each, number, head.at))
+            rows.append(list_row(each, number, head.at, self.parts))
             payloads.append(payload_row(each, number, self.compressor))
         self._save()
         self._make_room(head.seq, head.at)
         with self._connection.cursor() as cursor:
             cursor.executemany(INSERT_LIST, rows)
             cursor.executemany(INSERT_PAYLOAD, payloads)
-        exposure.add(self._connection, lists)
+        add_totals(self._run, DIALECT, self.parts.sum_totals(lists))
         self.head = head
         self._forget()
 

@@ -6,11 +6,14 @@ from contextlib import suppress
 
 from rankloop.errors import DataError
 from rankloop.service.store.impression_codec import WHOLE_COLUMNS, impression_from
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_records import Impression
 from rankloop.service.store.payload_dictionary import SAMPLE, PayloadCompressor
 from rankloop.service.store.sql.bucket_sums import Run
 from rankloop.service.store.sql.traffic_statistics import ReadState
 from rankloop.service.store.store import EventLog, StoreError, write
+
+NO_PARTS = PartCodec()  # a dictionary is made of what lists held, and not of their parts
 
 
 class PayloadDictionaries:
@@ -53,7 +56,7 @@ class PayloadDictionaries:
         lists = []
         for row in run(query, {}):
             with suppress(DataError):  # one that is damaged
-                lists.append(impression_from(row, self.compressor))
+                lists.append(impression_from(row, NO_PARTS, self.compressor))
         return lists
 
 

@@ -6,45 +6,45 @@ import heapq
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from rankloop.errors import DataError
 from rankloop.service.store.impression_codec import (
-    ENTRY_COLUMNS,
     EVENT_COLUMNS,
-    TRIAL_COLUMNS,
+    HEAD_COLUMNS,
     WHOLE_COLUMNS,
     event_from,
+    head_from,
     impression_from,
-    list_entry_from,
-    trial_list_from,
 )
+from rankloop.service.store.impression_parts import PartCodec, PartTotal
 from rankloop.service.store.log_clock import Anchor, Head
 from rankloop.service.store.log_records import (
     Decision,
     Event,
     Impression,
-    ListEntry,
+    ImpressionHead,
     Logged,
     Person,
     Trace,
     Traces,
-    TrialList,
 )
 from rankloop.service.store.payload_dictionary import PayloadCompressor
 from rankloop.service.store.purge import WORDS, RemovedTexts, removed_texts
-from rankloop.service.store.sql.dialect import Row, Values
+from rankloop.service.store.sql.bucket_sums import find_moment
+from rankloop.service.store.sql.dialect import Values
 from rankloop.service.store.sql.log_schema import COUNTED_SQL, JOINED_SQL
+from rankloop.service.store.sql.part_totals import read_totals
 from rankloop.service.store.sql.reader_connections import LogSource, Run
 
-Record = TypeVar("Record", Decision, Event, Impression, ListEntry, TrialList)
+Record = TypeVar("Record", Decision, Event, Impression, ImpressionHead)
 Page: TypeAlias = Callable[[int, int], Sequence[Record]]
 
 LAST_SEQ = 2**62  # beyond every entry
 PAGE = 500  # small rows read at a time
 LISTS = 50  # whole lists read at a time
 NO_TRACES = Traces()
-EVENTS, WHOLE = ", ".join(EVENT_COLUMNS), ", ".join(WHOLE_COLUMNS)
+EVENTS, HEADS, WHOLE = map(", ".join, (EVENT_COLUMNS, HEAD_COLUMNS, WHOLE_COLUMNS))
 HEAD = "SELECT seq, at, anchor_at, anchor_clock FROM head"
 RANKERS = """WITH RECURSIVE names (name) AS (
     SELECT min(ranker) FROM decisions WHERE ranker > ''
@@ -62,6 +62,7 @@ class LogReader:
 
     source: LogSource
     compressor: PayloadCompressor
+    parts: PartCodec
 
     def read_head(self) -> Head:
         """Return where the log ends: number and time of the last entry."""
@@ -102,7 +103,7 @@ class LogReader:
         found = {}
         for row in rows:
             with suppress(DataError):
-                shown = impression_from(row, self.compressor)
+                shown = impression_from(row, self.parts, self.compressor)
                 found[shown.query_id] = shown
         return found
 
@@ -198,23 +199,44 @@ class LogReader:
             where = f"WHERE {COUNTED_SQL} AND {mine} ORDER BY seq LIMIT :limit"
             return self._find_events(where, values | {"after": start, "limit": limit})
 
-        def lists(start: int, limit: int) -> list[ListEntry]:
-            rows = self._rows_of_lists(ENTRY_COLUMNS, mine, values | {"after": start, "limit": limit})
-            return list(map(list_entry_from, rows))
+        def lists(start: int, limit: int) -> list[ImpressionHead]:
+            return self._find_heads(mine, values | {"after": start, "limit": limit})
 
         decisions = self.read_decisions(ranker, after=after, until=last)
         shown = _pages(lists, after, PAGE) if with_lists else ()
         return heapq.merge(_pages(events, after, PAGE), decisions, shown, key=lambda each: each.seq)
 
-    def trial_lists(self, ranker: str, *, trial: int, after: int = 0) -> Iterator[TrialList]:
-        """Yield the lists of a trial that were shown after an entry, in order."""
+    def read_parts(
+        self, extension: str, ranker: str, *, after: int = 0, until: int | None = None
+    ) -> Iterator[tuple[ImpressionHead, Any, set[int]]]:
+        """Yield the lists that have a part of this extension: head, part, and the positions clicked.
 
-        def page(start: int, limit: int) -> list[TrialList]:
-            mine = "ranker = :ranker AND assignment IS NOT NULL AND seq > :after"
-            values = {"ranker": ranker, "after": start, "limit": limit}
-            return list(map(trial_list_from, self._rows_of_lists(TRIAL_COLUMNS, mine, values)))
+        Those with `after < seq <= until`, in order; clicks are those of counted events.
+        """
+        last = self.read_head().seq if until is None else until
+        mine = "ranker = :ranker AND parts IS NOT NULL AND seq > :after AND seq <= :until"
 
-        return (each for each in _pages(page, after, PAGE) if each.assignment.trial == trial)
+        def page(start: int, limit: int) -> list[ImpressionHead]:
+            return self._find_heads(mine, {"ranker": ranker, "after": start, "until": last, "limit": limit})
+
+        while heads := page(after, PAGE):
+            clicks = self._find_clicks([each.seq for each in heads if extension in each.parts])
+            for each in heads:
+                if extension in each.parts:
+                    yield each, each.parts[extension], clicks.get(each.seq, set())
+            after = heads[-1].seq
+
+    def find_moment(self, at: float) -> int:
+        """Return the number of the first entry from a moment on; a number beyond all, if there is none."""
+        return self.source.read(lambda run: find_moment(run, at))
+
+    def read_totals(self, ranker: str) -> list[PartTotal]:
+        """Return the totals of parts of a ranker, by extension, account and name.
+
+        They are the sums over the parts of its lists, and over what its `retain` and `delete` decisions
+        carry in `totals` of lists that are gone.
+        """
+        return read_totals(self.source.run, ranker)
 
     def find_person_entries(
         self, people: Sequence[Person], *, after: int = 0, found: Traces = NO_TRACES
@@ -273,12 +295,26 @@ class LogReader:
             WHERE {where} ORDER BY seq {order} LIMIT :limit""",
             values,
         )
-        return [impression_from(row, self.compressor) for row in rows]
+        return [impression_from(row, self.parts, self.compressor) for row in rows]
 
-    def _rows_of_lists(self, columns: Sequence[str], where: str, values: Values) -> list[Row]:
-        return self.source.run(
-            f"SELECT {', '.join(columns)} FROM impressions WHERE {where} ORDER BY seq LIMIT :limit", values
+    def _find_clicks(self, seqs: list[int]) -> dict[int, set[int]]:
+        """Find the positions with counted events in lists, by their numbers."""
+        among = self.source.dialect.among_numbers("seqs")
+        rows = self.source.run(
+            f"""SELECT list_seq, position FROM events
+            WHERE list_seq {among} AND {COUNTED_SQL} AND position IS NOT NULL""",
+            {"seqs": seqs},
         )
+        found: dict[int, set[int]] = {}
+        for seq, position in rows:
+            found.setdefault(seq, set()).add(position)
+        return found
+
+    def _find_heads(self, where: str, values: Values) -> list[ImpressionHead]:
+        rows = self.source.run(
+            f"SELECT {HEADS} FROM impressions WHERE {where} ORDER BY seq LIMIT :limit", values
+        )
+        return [head_from(row, self.parts) for row in rows]
 
 
 def _trace(seq: int, at: float, ranker: str, name: str) -> Trace:

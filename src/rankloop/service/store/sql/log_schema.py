@@ -31,9 +31,8 @@ TABLES = {
         model INTEGER NOT NULL, settings INTEGER NOT NULL, mode TEXT NOT NULL, policy TEXT NOT NULL,
         seed INTEGER NOT NULL, k INTEGER NOT NULL, shown TEXT NOT NULL, titles TEXT, teaches BOOLEAN NOT NULL,
         fallback TEXT NOT NULL, digest BLOB NOT NULL, pairs INTEGER NOT NULL, settled INTEGER,
-        explored INTEGER NOT NULL, cost REAL NOT NULL, exposure TEXT, assignment TEXT, promised TEXT""",
-    "payloads": """seq INTEGER PRIMARY KEY, dictionary INTEGER NOT NULL, payload BLOB NOT NULL,
-        recommended TEXT""",
+        explored INTEGER NOT NULL, cost REAL NOT NULL, parts BLOB""",
+    "payloads": """seq INTEGER PRIMARY KEY, dictionary INTEGER NOT NULL, payload BLOB NOT NULL""",
     # ratio: what it made of lists that it had not seen
     "dictionaries": "number INTEGER PRIMARY KEY, data BLOB NOT NULL, ratio REAL NOT NULL",
     "events": """seq INTEGER PRIMARY KEY, at REAL NOT NULL, ranker TEXT NOT NULL, event_id TEXT NOT NULL,
@@ -50,9 +49,8 @@ TABLES = {
     "blocks": "digest TEXT NOT NULL PRIMARY KEY, data BLOB NOT NULL",
     "snapshot_blocks": """ranker TEXT NOT NULL, digest TEXT NOT NULL, seq INTEGER NOT NULL,
         block TEXT NOT NULL, PRIMARY KEY (ranker, digest, seq, block)""",
-    "exposures": """ranker TEXT NOT NULL, account INTEGER NOT NULL, name TEXT NOT NULL,
-        lists INTEGER NOT NULL, candidates INTEGER NOT NULL, granted INTEGER NOT NULL, due INTEGER NOT NULL,
-        lapsed INTEGER NOT NULL, PRIMARY KEY (ranker, account, name)""",
+    "part_totals": """ranker TEXT NOT NULL, extension TEXT NOT NULL, account INTEGER NOT NULL,
+        name TEXT NOT NULL, amounts TEXT NOT NULL, PRIMARY KEY (ranker, extension, account, name)""",
     # sums of buckets of 2 ** shift entries, and the small ones of these that are summed: see bucket_sums
     "list_sums": """ranker TEXT NOT NULL, shift INTEGER NOT NULL, number INTEGER NOT NULL,
         lists INTEGER NOT NULL, clicked INTEGER NOT NULL, reciprocal REAL NOT NULL,
@@ -69,7 +67,7 @@ UNIQUE_INDEXES = {"impressions": "(query_id)", "events": f"(event_id) WHERE {JOI
 INDEXES = {
     "impressions_by_ranker": "impressions (ranker, seq)",
     "impressions_by_time": "impressions (ranker, at, seq)",
-    "impressions_by_trial": "impressions (ranker, seq) WHERE assignment IS NOT NULL",
+    "impressions_with_parts": "impressions (ranker, seq) WHERE parts IS NOT NULL",
     "events_by_ranker": "events (ranker, seq)",
     "events_by_list": "events (list_seq, position, verdict) WHERE list_seq IS NOT NULL",
     "events_by_source": f"events (ranker, source, at) WHERE source <> '' AND {COUNTED_SQL}",

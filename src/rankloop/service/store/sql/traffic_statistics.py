@@ -9,6 +9,7 @@ from math import ceil
 from typing import Protocol, TypeVar
 
 from rankloop.service.store.impression_codec import SUMMARY_COLUMNS, summary_from
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_records import (
     SQUATTED,
     EventTally,
@@ -49,8 +50,8 @@ class ReadState(Protocol):
 class Statistics:
     """Sums over the log; what a method returns is of one state of the database."""
 
-    def __init__(self, read: ReadState, dialect: Dialect) -> None:
-        self._read, self._dialect = read, dialect
+    def __init__(self, read: ReadState, dialect: Dialect, parts: PartCodec) -> None:
+        self._read, self._dialect, self._parts = read, dialect, parts
 
     def sum_traffic(self, ranker: str, *, since: float, until: float, step: float) -> list[Traffic]:
         """Sum lists and clicks in steps of time; steps without a list are left out.
@@ -114,7 +115,7 @@ class Statistics:
         def read(run: Run) -> list[ListSummary]:
             rows = run(query, {name: value for name, value in values.items() if f":{name}" in query})
             clicks = self._find_clicks(run, [row[0] for row in rows])
-            return [summary_from(row, clicks[row[0]]) for row in rows]
+            return [summary_from(row, self._parts, clicks[row[0]]) for row in rows]
 
         return self._read(read)
 

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -16,9 +16,8 @@ from typing import Any, Self, TypeVar
 
 from rankloop.service.store.grades import GradeScale
 from rankloop.service.store.group_commit import GroupCommitter, Outcome
+from rankloop.service.store.impression_parts import PartCodec, PartType
 from rankloop.service.store.log_records import (
-    ExposureSum,
-    ExposureTally,
     GradeTally,
 )
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
@@ -28,11 +27,6 @@ from rankloop.service.store.sql.dictionary_table import PayloadDictionaries
 from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
 from rankloop.service.store.sql.reader_connections import ReaderConnections
 from rankloop.service.store.sql.traffic_statistics import Statistics
-from rankloop.service.store.sqlite.exposure import (
-    exposure,
-    exposure_in_parts,
-    read_exposures,
-)
 from rankloop.service.store.sqlite.file_purge import purge_file
 from rankloop.service.store.sqlite.file_space import (
     INCREMENTAL,
@@ -72,12 +66,13 @@ class SqliteStore(SnapshotTable):
         self._path, self._read_only = Path(path), read_only
         self.name = str(path)
         self.source = ReaderConnections(self)
+        self.parts = PartCodec()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
         self._writing = threading.Lock()  # for a transaction, or for what must not be in one
         self._closed = False
         self._seen: dict[int, float] = {}  # readers in the way of a purge, and since when they are known
-        self.statistics = Statistics(self.source.read, DIALECT)
+        self.statistics = Statistics(self.source.read, DIALECT, self.parts)
         self.dictionaries = PayloadDictionaries(self.source.read)
         self.compressor = self.dictionaries.compressor
         try:
@@ -96,6 +91,10 @@ class SqliteStore(SnapshotTable):
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def register_parts(self, types: Iterable[PartType]) -> None:
+        """Learn the forms of what extensions keep of a list."""
+        self.parts.register(types)
 
     def submit(self, job: Job[T], *, urgent: bool = True) -> Future[T]:
         """Have a job done; its result is there when it is durable."""
@@ -116,22 +115,6 @@ class SqliteStore(SnapshotTable):
     def grades(self, ranker: str, *, since: float, until: float, scale: GradeScale) -> GradeTally:
         """How the lists that were shown in a stretch of time were graded."""
         return self.source.ask(grades, ranker, since=since, until=until, scale=scale)
-
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
-        """The exposure accounts of a ranker, by account and group."""
-        return self.source.ask(read_exposures, ranker)
-
-    def exposure(self, ranker: str, *, since: float, until: float, step: float) -> Sequence[ExposureTally]:
-        """Exposure in steps of time."""
-        return self.source.ask_in_one_state(exposure, ranker, since=since, until=until, step=step)
-
-    def exposure_in_parts(
-        self, ranker: str, *, account: int, since: float, until: float, parts: int, least: int = 1
-    ) -> Sequence[ExposureTally]:
-        """Exposure that counts for one account, in parts of equally many lists."""
-        return self.source.ask_in_one_state(
-            exposure_in_parts, ranker, account=account, since=since, until=until, parts=parts, least=least
-        )
 
     def improve_compression(self) -> None:
         """Make a dictionary for payloads if one is due."""
@@ -198,7 +181,7 @@ class SqliteStore(SnapshotTable):
         """Run jobs in one transaction; it is durable when this returns."""
         with self._writing:
             try:
-                transaction = SqliteTransaction(self._writer, self.compressor)
+                transaction = SqliteTransaction(self._writer, self.parts, self.compressor)
                 outcomes = [transaction.attempt(job) for job in jobs]
                 transaction.finish()
                 self._writer.execute("COMMIT")

@@ -19,12 +19,12 @@ from rankloop.service.store.impression_codec import (
     payload_row,
     texts_from,
 )
+from rankloop.service.store.impression_parts import PartCodec
 from rankloop.service.store.log_clock import Head
 from rankloop.service.store.log_records import (
     COUNTED,
     Decision,
     Event,
-    ExposureSum,
     Impression,
     Shown,
 )
@@ -40,8 +40,8 @@ from rankloop.service.store.sql.entry_removal import (
     remove_decisions,
     remove_entries,
 )
+from rankloop.service.store.sql.part_totals import add_totals, subtract_totals
 from rankloop.service.store.sql.reader_connections import Run
-from rankloop.service.store.sqlite import exposure
 from rankloop.service.store.store import Job, StoreError
 
 DIALECT = SqliteDialect()
@@ -63,9 +63,11 @@ MOVE = "UPDATE head SET seq = ?, at = ?, anchor_at = ?, anchor_clock = ?"
 class SqliteTransaction(SnapshotTable):
     """Transaction on the one connection that writes; jobs share it, each within a savepoint."""
 
-    def __init__(self, connection: sqlite3.Connection, compressor: PayloadCompressor) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, parts: PartCodec, compressor: PayloadCompressor
+    ) -> None:
         connection.execute("BEGIN IMMEDIATE")
-        self._connection, self.source = connection, self
+        self._connection, self.source, self.parts = connection, self, parts
         self._began = self.head = super().read_head()
         self.compressor = compressor
         self._run = partial(DIALECT.run, connection)
@@ -132,7 +134,7 @@ class SqliteTransaction(SnapshotTable):
                 "INSERT INTO decisions (seq, at, ranker, kind, body) VALUES (?, ?, ?, ?, ?)",
                 (seq, at, record.ranker, record.kind, json.dumps(record.body)),
             )
-            exposure.add(self._connection, (record,))
+            add_totals(self._run, DIALECT, self.parts.sum_totals([record]))
         self.head = self.head.after(seq, at)
         return seq
 
@@ -207,10 +209,6 @@ class SqliteTransaction(SnapshotTable):
         """Sum buckets that have become whole; whether more are left."""
         return sum_buckets(self._run, head=self.head.seq)
 
-    def read_totals(self, ranker: str) -> Sequence[ExposureSum]:
-        """The exposure accounts of a ranker, with what this transaction has written so far."""
-        return exposure.read_exposures(self._connection, ranker)
-
     def remove_before(
         self,
         ranker: str,
@@ -231,8 +229,8 @@ class SqliteTransaction(SnapshotTable):
 
     def remove_entries(self, *, lists: Collection[int], events: Collection[int]) -> int:
         """Delete lists and events by their numbers."""
-        chosen = f"FROM impressions WHERE seq {DIALECT.among_numbers('lists')}"
-        exposure.subtract(self._connection, chosen, {"lists": json.dumps(sorted(lists))})
+        chosen = f"seq {DIALECT.among_numbers('lists')}"
+        subtract_totals(self._run, DIALECT, self.parts, chosen, {"lists": sorted(lists)})
         return remove_entries(self._run, DIALECT, lists=lists, events=events)
 
     def amend(self, decision: Decision) -> None:
@@ -252,9 +250,9 @@ class SqliteTransaction(SnapshotTable):
         for number, each in enumerate(lists, start=seq):
             head = head.observe(each.at)  # it was shown at a reading of the clock
             head = head.after(number, head.time(each.at))
-            rows += list_row(each, number, head.at)
+            rows += list_row(each, number, head.at, self.parts)
             payloads += payload_row(each, number, self.compressor)
         self._connection.execute(_insert("impressions", LIST_COLUMNS, len(lists)), rows)
         self._connection.execute(_insert("payloads", PAYLOAD_COLUMNS, len(lists)), payloads)
-        exposure.add(self._connection, lists)
+        add_totals(self._run, DIALECT, self.parts.sum_totals(lists))
         self.head = head
