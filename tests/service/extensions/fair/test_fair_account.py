@@ -21,7 +21,7 @@ from rankloop.service.core.configuration import Configuration
 from rankloop.service.core.lists.list_draft import ListDraft
 from rankloop.service.core.lists.list_inputs import prepare_inputs
 from rankloop.service.core.lists.list_seeds import generator
-from rankloop.service.core.lists.replay import make_again
+from rankloop.service.core.lists.replay import make_again, replay
 from rankloop.service.core.model import Model
 from rankloop.service.core.scaling import WithinQuery
 from rankloop.service.core.view import View
@@ -235,6 +235,23 @@ def test_what_was_lost_leaves_the_account() -> None:
     service.rank(candidates, ranker="shop")
     assert service.health().rankers["shop"].unlogged == 1
     assert account_in_memory(service) == before == account_by_hand(store)
+
+
+def test_a_replay_notices_a_wrong_cap() -> None:
+    """What is capped follows from the account of the moment, which the part keeps for a reload."""
+    service = make(open_temporary_store(), Clock())
+    service.create("shop", RankerSettings(fair=structs.replace(FAIR, cap=2.0)), mode="frozen")
+    candidates = of_sellers(np.random.default_rng(0), ("a", "a", "b"), 12)
+    for _ in range(30):
+        service.rank(candidates, ranker="shop", k=5, session_id="s", user_query="again")
+    lists, history = service.lists("shop", last=99), service.ranker("shop").history
+    assert any(each.parts["fair"].current for each in lists), "the account went on between reloads"
+    capped = [each for each in lists if any(each.parts["fair"].lapsed)]
+    assert capped
+    for shown in capped[:3]:
+        assert replay(shown, history).identical
+        less = structs.replace(shown.parts["fair"], lapsed=(0,) * len(shown.parts["fair"].lapsed))
+        assert not replay(replace(shown, parts={**shown.parts, "fair": less}), history).identical
 
 
 def test_a_list_that_was_never_shown_was_never_counted(store: Store) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msgspec import structs
-
 from rankloop.policies import Random
 from rankloop.service.core.configuration import Configuration, States
 from rankloop.service.core.history import History
@@ -126,17 +124,9 @@ def request_of(shown: Impression) -> RankRequest:
     )
 
 
-def _lapsed_apart(impression: Impression) -> Any:
-    """The exposure of a list without what lapsed: that depends on the account of its moment, too."""
-    told = impression.parts.get("fair")
-    return None if told is None else structs.replace(told, lapsed=())
-
-
 def _is_same(again: MadeList, shown: Impression) -> bool:
     """Equal to the bit; a list that was imported has no digest."""
     made = again.impression
     evidence = [{name: value.tobytes() for name, value in each.evidence.items()} for each in (made, shown)]
-    order = made.order.tolist() == shown.order.tolist()
-    alike = order and evidence[0] == evidence[1] and _lapsed_apart(made) == _lapsed_apart(shown)
-    alike = alike and made.parts.get("trial") == shown.parts.get("trial")
-    return alike and shown.digest in (b"", made.digest)
+    alike = made.order.tolist() == shown.order.tolist() and evidence[0] == evidence[1]
+    return alike and made.parts == shown.parts and shown.digest in (b"", made.digest)

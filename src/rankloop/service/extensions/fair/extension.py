@@ -52,7 +52,8 @@ class Fair(Extension):
         if part is None or settings is None:
             return None
         ahead = dict(zip(part.groups, part.ahead, strict=True))
-        return FairAccount(settings=settings, number=part.account, ahead=ahead, current=ahead)
+        current = dict(zip(part.groups, part.current or part.ahead, strict=True))
+        return FairAccount(settings=settings, number=part.account, ahead=ahead, current=current)
 
     def change(self, draft: ListDraft, given: FairAccount | None) -> ListDraft:
         """Merge the policy's list so that every account stays within the tolerance, if it does not."""

@@ -174,6 +174,7 @@ def measure_exposure(draft: ListDraft, account: GroupAccounts, merge: Merge | No
         turned=merge.swapped_pairs if merge else 0,
         violated=merge.violated if merge else 0,
         within=off <= round(settings.tolerance * VIEW) if draft.source == "policy" else None,
+        current=() if account.current == account.ahead else account.current,
     )
 
 

@@ -27,6 +27,7 @@ class FairPart(msgspec.Struct, frozen=True, kw_only=True, array_like=True, tag=1
     turned: int = 0  # pairs that stand the other way round than they were drawn
     violated: int = 0  # certain orders that were violated
     within: bool | None = None  # every account was to be within its tolerance; None: only counted
+    current: tuple[int, ...] = ()  # [m] the account of the moment, from which things lapse; empty: as `ahead`
 
 
 class GroupTotal(msgspec.Struct, frozen=True, kw_only=True):
