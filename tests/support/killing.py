@@ -7,6 +7,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from rankloop.service import RankerSettings
+from rankloop.service.core import ranker
 from rankloop.service.http import AppContext, Keys, bind, serve
 from rankloop.service.operations.data_directory import DataDirectory
 from rankloop.service.service_facade import ServiceFacade
@@ -16,8 +17,9 @@ SPAWN = multiprocessing.get_context("forkserver")
 SPAWN.set_forkserver_preload(["tests.support.killing"])
 
 
-def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -> None:
-    """Serve until the end, which may come at any moment."""
+def life(folder: Path, keys: Keys, settings: RankerSettings, versions: int, port: Connection) -> None:
+    """Serve until the end, which may come at any moment; a snapshot is kept after so many versions."""
+    ranker.SNAPSHOT_EVERY = versions  # type: ignore[attr-defined]  # of this process
     with (
         bind("127.0.0.1", 0) as listening,
         DataDirectory(folder).open() as store,
@@ -31,8 +33,8 @@ def life(folder: Path, keys: Keys, settings: RankerSettings, port: Connection) -
 class Mortal:
     """A service that can be started again and again on the same folder."""
 
-    def __init__(self, folder: Path, settings: RankerSettings) -> None:
-        self.folder, self.settings = folder, settings
+    def __init__(self, folder: Path, settings: RankerSettings, *, snapshot_every: int = 200) -> None:
+        self.folder, self.settings, self.versions = folder, settings, snapshot_every
         self.kept, self.keys = Keys.fresh()
         self.url = ""
 
@@ -40,7 +42,9 @@ class Mortal:
         """Live again."""
         mine, port = SPAWN.Pipe(duplex=False)
         with mine, port:
-            self._process = SPAWN.Process(target=life, args=(self.folder, self.kept, self.settings, port))
+            self._process = SPAWN.Process(
+                target=life, args=(self.folder, self.kept, self.settings, self.versions, port)
+            )
             self._process.start()
             wait([mine, self._process.sentinel], 120)
             assert mine.poll(), "the service did not start"

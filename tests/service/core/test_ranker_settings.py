@@ -6,6 +6,7 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import fields
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,11 @@ def test_extensions_that_are_off_are_not_in_the_log() -> None:
     assert RankerSettings().to_json()["fair"] is None
     with pytest.raises(SettingError, match="Expected a setting of ranker, found 'fair'"):
         read_settings(without, RankerSettings(fair=FairSettings()).to_log())
+
+
+def test_settings_can_be_sent_to_another_process() -> None:
+    settings = RankerSettings(policy=PDGD(), fair=FairSettings(tolerance=2))
+    assert ForkingPickler.loads(ForkingPickler.dumps(settings)) == settings
 
 
 def test_equal_extensions_have_one_type_of_settings() -> None:

@@ -77,7 +77,7 @@ class Users(threading.Thread):
 def aftermath(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """The folder of a service that was killed many times, and what it had acknowledged."""
     folder = tmp_path_factory.mktemp("mortal")
-    server, stop, rng = Mortal(folder, RULES), threading.Event(), np.random.default_rng(7)
+    server, stop, rng = Mortal(folder, RULES, snapshot_every=2), threading.Event(), np.random.default_rng(7)
     server.start()
     users = [Users(server, seed, stop) for seed in range(USERS)]
     for user in users:
@@ -124,7 +124,7 @@ def test_the_weights_are_those_of_an_uninterrupted_fold_of_the_log(
 
 
 def test_a_service_that_is_asked_to_end_finishes_folds_and_keeps(tmp_path: Path) -> None:
-    server = Mortal(tmp_path, RULES)
+    server = Mortal(tmp_path, RULES, snapshot_every=2)
     server.start()
     with Client(server.url, server.keys["admin"], timeout=60) as client:
         verdicts = [

@@ -48,3 +48,4 @@ if TYPE_CHECKING:  # what the last line makes, as editors and type checkers see 
 
 else:
     RankerSettings = define_settings(SETTINGS)
+    RankerSettings.__module__ = __name__  # where another process finds it
