@@ -8,11 +8,12 @@ found are written again; if that was not enough, or what to search for is not kn
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 from rankloop.service.store.byte_search import ByteSearch
 from rankloop.service.store.purge import PurgeOutcome, RemovedTexts
@@ -28,6 +29,7 @@ Read: TypeAlias = Callable[[], AbstractContextManager[sqlite3.Connection]]
 CHUNK = 2**24  # bytes that are searched at a time
 ROWS = 1000  # that are read at a time
 CACHES = ("decisions", "snapshots", "blocks")  # where ids of removed entries must not stand
+_DESCRIPTORS: dict[tuple[int, int], int] = {}  # by device and inode: open as long as the process is
 ROOT = 1  # of the kinds of pages in SQLite's pointer map
 
 
@@ -73,6 +75,20 @@ def log_files(path: Path) -> list[Path]:
     return [file for file in files if file.exists()]
 
 
+def open_raw(path: Path) -> BinaryIO:
+    """Open a file of a log to read its bytes, by a descriptor that is never closed.
+
+    Closing any descriptor of a file drops all locks that the process holds on it, SQLite's too: another
+    process would believe that it is alone, and delete the write-ahead log that this one goes on writing to.
+    """
+    found = path.stat()
+    key = found.st_dev, found.st_ino
+    if key not in _DESCRIPTORS:
+        _DESCRIPTORS[key] = os.open(path, os.O_RDONLY)
+    os.lseek(_DESCRIPTORS[key], 0, os.SEEK_SET)
+    return open(_DESCRIPTORS[key], "rb", closefd=False)
+
+
 class PageOwners:
     """Which table or index a page of a file belongs to, by the pointers that a file which can shrink has."""
 
@@ -81,7 +97,7 @@ class PageOwners:
         with read() as connection:
             rows = connection.execute("SELECT rootpage, name FROM sqlite_schema WHERE rootpage > 0")
             self._roots: dict[int, str] = {1: "sqlite_schema", **dict(rows.fetchall())}
-        with path.open("rb") as file:
+        with open_raw(path) as file:
             header = file.read(100)
         self._size = int.from_bytes(header[16:18], "big") or 1
         self._size = 65536 if self._size == 1 else self._size
@@ -90,7 +106,7 @@ class PageOwners:
     def owner(self, place: int) -> str:
         """Return whose byte this is; the name of the file, if the page is free or the file has changed."""
         page, seen = place // self._size + 1, set[int]()
-        with self._path.open("rb") as file:
+        with open_raw(self._path) as file:
             while page not in self._roots and page not in seen and page > 2:
                 seen.add(page)
                 pointers = (page - 2) // self._span * self._span + 2
@@ -116,7 +132,7 @@ def _rewrite_indexes(alone: RunAlone, read: Read, names: Collection[str]) -> Non
 
 def _search(file: Path, search: ByteSearch) -> Iterator[Found]:
     """Search a file from its beginning to its end, with what chunks have in common twice."""
-    with file.open("rb") as opened:
+    with open_raw(file) as opened:
         start, data = 0, opened.read(CHUNK)
         while data:
             yield from (Found(file, start + place, text) for place, text in search.find(data))
