@@ -24,12 +24,14 @@ from rich.console import Console
 from rich.table import Table
 
 from rankloop.service.store import SqliteStore, Store, Transaction, write
-from rankloop.service.store.impression_codec import event_row
+from rankloop.service.store.impression_codec import EVENT_COLUMNS, event_row
 from rankloop.service.store.postgres import PostgresStore
-from rankloop.service.store.postgres.transaction import INSERT_EVENT
 from tests.support.log_samples import EVENT, IMPRESSION, put
 from tests.support.postgres import Cluster
 
+INSERT_EVENT = (
+    f"INSERT INTO events ({', '.join(EVENT_COLUMNS)}) VALUES ({', '.join(['%s'] * len(EVENT_COLUMNS))})"
+)
 NUMBERS = itertools.count(1)
 CONSOLE = Console()
 

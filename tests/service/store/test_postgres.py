@@ -31,7 +31,7 @@ from rankloop.service.store.postgres import PostgresStore
 from rankloop.service.store.postgres import partitions as schema
 from rankloop.service.store.postgres.partitions import KNOWN_VALUES
 from rankloop.service.store.postgres.postgres_connections import connect
-from rankloop.service.store.postgres.transaction import LOOK_UP, PostgresTransaction
+from rankloop.service.store.sql.log_transaction import LogTransaction, look_up
 from tests.service.store.commit_faults import at_commit
 from tests.support.log_samples import (
     DECISION,
@@ -250,10 +250,10 @@ def test_events_that_cannot_be_written_harm_no_other(store: PostgresStore) -> No
 
 def test_an_error_that_a_job_hides_undoes_that_job_alone(store: PostgresStore) -> None:
     def hides(transaction: Transaction) -> int:
-        assert isinstance(transaction, PostgresTransaction)
+        assert isinstance(transaction, LogTransaction)
         seq = transaction.append(DECISION)
         with suppress(psycopg.DataError):
-            transaction._connection.execute("SELECT 1 / 0")
+            transaction.connection.execute("SELECT 1 / 0")
         return seq
 
     before, hidden, after = (
@@ -366,8 +366,8 @@ def test_ids_are_looked_up_in_an_index_also_without_statistics(store: PostgresSt
         )
     store._writer.execute("ANALYZE")
     for count in (1, 50, 99):
-        names = [[f"{kind}{n}" for n in range(count)] for kind in "eq"]
-        plan = store._writer.execute(f"EXPLAIN {LOOK_UP}", names).fetchall()
+        names = {f"{kind}_ids": [f"{kind[0]}{n}" for n in range(count)] for kind in ("event", "query")}
+        plan = store.dialect.run(store._writer, f"EXPLAIN {look_up(store.dialect)}", names)
         text = " ".join(line for (line,) in plan)
         assert "Seq Scan" not in text, text
         assert "impressions_1_query_id_idx" in text

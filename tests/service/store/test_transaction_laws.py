@@ -213,3 +213,12 @@ def test_decisions_that_only_told_the_time_can_be_discarded(store: Store) -> Non
     assert gone == 1
     left = [(each.seq, each.kind) for name in ("shop", "news") for each in store.read_decisions(name)]
     assert left == [(2, "mode"), (4, "tick"), (3, "tick")]
+
+
+def test_of_lists_under_one_id_the_first_is_written_in_its_place(store: Store) -> None:
+    """The others are refused, and those between them keep their order."""
+    first, again = impression(query_id="q1", k=1), impression(query_id="q1", k=2)
+    lists = [first, impression(query_id="q2"), again, impression(query_id="q3")]
+    assert write(store, lambda transaction: transaction.append_all(lists)) == 1, "one is refused"
+    found = [(each.query_id, each.k) for each in store.read_impressions("shop")]
+    assert found == [("q1", 1), ("q2", 2), ("q3", 2)], "lists are written in the order in which they came"

@@ -14,15 +14,13 @@ from rankloop.service.store.byte_search import ByteSearch
 from rankloop.service.store.postgres.partitions import make_table
 from rankloop.service.store.postgres.postgres_connections import Connection, take_lock
 from rankloop.service.store.postgres.removals import (
-    DECISIONS,
-    SNAPSHOTS,
-    TOTALS,
     find_outdated,
     read_removals,
 )
 from rankloop.service.store.postgres.table_locks import MOMENT, find_blockers, lock_tables, refuse_if_read
 from rankloop.service.store.purge import PERSONAL, Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.sql.log_schema import RANGES
+from rankloop.service.store.sql.writer_backend import DECISIONS, SNAPSHOTS, TOTALS
 from rankloop.service.store.store import StillRead
 
 HEAD_TIMEOUT = "2s"  # to wait for the commit at hand

@@ -31,12 +31,13 @@ from rankloop.service.store.postgres.postgres_connections import (
     sentence,
     take_lock,
 )
-from rankloop.service.store.postgres.transaction import PostgresTransaction
+from rankloop.service.store.postgres.postgres_writer import PostgresWriter
 from rankloop.service.store.purge import Blocker, PurgeOutcome, RemovedTexts
 from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.dialect import PostgresDialect
 from rankloop.service.store.sql.dictionary_table import PayloadDictionaries
 from rankloop.service.store.sql.log_schema import RANGES
+from rankloop.service.store.sql.log_transaction import LogTransaction
 from rankloop.service.store.sql.reader_connections import ReaderConnections
 from rankloop.service.store.sql.traffic_statistics import Statistics
 from rankloop.service.store.store import CommitUnknown, ConnectionLost, Job, StoreError
@@ -201,16 +202,19 @@ class PostgresStore(SnapshotTable):
             self._freed += transaction.freed
         return outcomes
 
-    def _begin(self) -> PostgresTransaction:
+    def _begin(self) -> LogTransaction:
         """A transaction; on a new connection, if the one there was is found to be lost."""
         if not self._writer.closed:
             try:
-                return PostgresTransaction(self._writer, self.parts, self.compressor, channel=self._channel)
+                return self._transaction()
             except psycopg.OperationalError:
                 if not self._writer.closed:
                     self._writer.close()  # in whatever state it is
         self._writer = self._open_writer()
-        return PostgresTransaction(self._writer, self.parts, self.compressor, channel=self._channel)
+        return self._transaction()
+
+    def _transaction(self) -> LogTransaction:
+        return LogTransaction(PostgresWriter(self._writer, self._channel), self.parts, self.compressor)
 
     def _commit(self) -> None:
         try:

@@ -10,8 +10,6 @@ from collections.abc import Collection
 
 from rankloop.service.store.postgres.postgres_connections import Connection
 
-# tables that are not partitioned; a partition is known by its first number
-DECISIONS, SNAPSHOTS, TOTALS = -1, -2, -3
 CREATE_REMOVALS = """CREATE TABLE removals (
     part bigint PRIMARY KEY, removed bigint NOT NULL, rewritten bigint NOT NULL DEFAULT 0)"""
 COUNTED = "ON CONFLICT (part) DO UPDATE SET removed = removals.removed + 1"

@@ -25,6 +25,7 @@ from rankloop.service.store.snapshot_table import SnapshotTable
 from rankloop.service.store.sql.dialect import SqliteDialect
 from rankloop.service.store.sql.dictionary_table import PayloadDictionaries
 from rankloop.service.store.sql.log_schema import UNIQUE_INDEXES, check_version, create_schema
+from rankloop.service.store.sql.log_transaction import LogTransaction
 from rankloop.service.store.sql.reader_connections import ReaderConnections
 from rankloop.service.store.sql.traffic_statistics import Statistics
 from rankloop.service.store.sqlite.file_purge import purge_file
@@ -34,10 +35,10 @@ from rankloop.service.store.sqlite.file_space import (
     find_readers,
     shrink_file,
 )
+from rankloop.service.store.sqlite.sqlite_writer import SqliteWriter
 from rankloop.service.store.sqlite.statistics import (
     grades,
 )
-from rankloop.service.store.sqlite.transaction import SqliteTransaction
 from rankloop.service.store.store import Job, StoreError
 
 T = TypeVar("T")
@@ -181,7 +182,7 @@ class SqliteStore(SnapshotTable):
         """Run jobs in one transaction; it is durable when this returns."""
         with self._writing:
             try:
-                transaction = SqliteTransaction(self._writer, self.parts, self.compressor)
+                transaction = LogTransaction(SqliteWriter(self._writer), self.parts, self.compressor)
                 outcomes = [transaction.attempt(job) for job in jobs]
                 transaction.finish()
                 self._writer.execute("COMMIT")
