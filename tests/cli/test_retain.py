@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rankloop.candidate import Candidate
@@ -18,18 +19,21 @@ frequent_snapshots = keep_snapshots_every(10)
 
 DAY = 86_400.0
 LONG_AGO = 1_700_000_000.0
+FEATURES = [(name, {name: 1.0}) for name in "abcdefghij"]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of a service that was used for ten days, some years ago."""
-    now = LONG_AGO
+    now, rng = LONG_AGO, np.random.default_rng(0)
     with DataDirectory(tmp_path).open() as store:
         service = ServiceFacade(store, clock=lambda: now)
         service.create("shop", RankerSettings())
         for _ in range(200):
             now += DAY / 20
-            shown = service.rank([Candidate(name, {name: 1.0}) for name in "abc"], ranker="shop")
+            titles = [rng.bytes(100).hex() for _ in "abcdefghij"]  # most of the file is lists
+            mugs = [Candidate(*each, title=title) for each, title in zip(FEATURES, titles, strict=True)]
+            shown = service.rank(mugs, ranker="shop")
             service.record([UserEvent(shown.query_id, "b")])
             service.flush("shop")
         service.close()

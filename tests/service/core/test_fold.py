@@ -49,8 +49,7 @@ def test_a_restart_changes_nothing(policy: Policy, scaling: str, tmp_path: Path)
     found: list[RankResponse] = []
     for part in range(4):
         with SqliteStore(tmp_path / "log.db") as store:
-            service = make(store, clock, prefix="unused")
-            service.ids = lambda part=part: f"q{len(found) + 1}"  # type: ignore[misc]
+            service = ServiceFacade(store, clock=clock, ids=lambda: f"q{len(found) + 1}")
             service.create("shop", rules)
             for _ in range(10):
                 rng = np.random.default_rng(0)
