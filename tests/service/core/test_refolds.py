@@ -12,13 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from rankloop.candidate import Candidate
 from rankloop.errors import RequestError
 from rankloop.policies import PDGD, PairRank, Posterior
 from rankloop.service import HistoryError, PromiseSettings, RankerSettings
 from rankloop.service.core import learned_part
 from rankloop.service.core.checkpoint import checkpoint_name
+from rankloop.service.core.configuration import Configuration
+from rankloop.service.core.extension import Registry
 from rankloop.service.core.fold import Fold
+from rankloop.service.core.fold_part import FoldPart
 from rankloop.service.core.history import History
+from rankloop.service.core.past_decisions import END
 from rankloop.service.core.ranker_settings import MODES
 from rankloop.service.extensions.registry import load_registry
 from rankloop.service.operations import jobs
@@ -91,6 +96,13 @@ class Past:
         for kind, which in steps:
             with contextlib.suppress(RequestError, HistoryError):  # such as a version of another policy
                 getattr(self, kind)(which)
+
+
+class WithoutParts(Registry):
+    """Extensions that decide what they decide, and follow no log."""
+
+    def fold_parts(self, _: Configuration) -> dict[str, FoldPart]:
+        return {}
 
 
 def alike(one: Fold, other: Fold) -> bool:
@@ -168,6 +180,28 @@ def test_lists_whose_window_closes_with_a_redefinition_are_learned_by_it(
     ).newest()
     assert not expected.learned.open
     assert alike(ranker.fold, expected)
+
+
+def test_learning_again_by_other_settings_does_not_depend_on_the_parts_of_extensions() -> None:
+    """A promise wants every list, and a list is when an earlier one falls due: also for a rollback to it."""
+    past = Past()
+    past.service.configure("shop", RULES[-1])
+    past.live(7)
+    past.clock.now += 60.0
+    past.service.rank([Candidate("a", {"age": 1.0}), Candidate("b", {"age": 2.0})], ranker="shop")
+    past.service.tick()
+    past.service.rollback("shop", to=past.service.model("shop").version)
+    past.live(7)
+    history, again = past.service.ranker("shop").history, structs.replace(RULES[-1], scaling="running")
+    spec = history.spec(END, settings=again)
+    found = history.rebuild(spec)
+    bare = History("shop", past.store, WithoutParts(load_registry().extensions), history.policy_kinds)
+    expected = bare.rebuild(spec)
+    assert [*found.extension_parts] == ["promise"]
+    assert found.learned.lists > 0
+    mine, theirs = found.learned.snapshot(), expected.learned.snapshot()
+    assert mine.body == theirs.body
+    assert same(mine.arrays, theirs.arrays)
 
 
 def test_forgetting_what_came_last_folds_only_what_came_since() -> None:

@@ -19,7 +19,7 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.rebuild import RebuildSpec
 from rankloop.service.service_errors import HistoryError
-from rankloop.service.store import Decision, Event, Logged, Snapshot, Store, Transaction
+from rankloop.service.store import Decision, Event, ImpressionHead, Logged, Snapshot, Store, Transaction
 from rankloop.types import Array
 
 TOGETHER = 500  # entries, and lists, that are read at once
@@ -104,18 +104,30 @@ class Fold:
             if logged.problem and self.spec.settings is None:
                 raise HistoryError(logged.problem)
             after = self.spec.configure(logged)  # once per decision: a copy takes microseconds
-        skipped = isinstance(entry, Event) and entry.event_id in self.spec.without
         for part in self.parts:
             if part.position < entry.seq:
-                if not skipped and part is self.learned:
+                seen = self._is_for(part, entry)
+                if seen and part is self.learned:
                     part.apply(entry, self.configuration, after)
-                elif not skipped:
+                elif seen:
                     part.apply(entry, self.logged_configuration, logged)
                 part.position = entry.seq
         if logged is not self.logged_configuration:
             self._renew_parts(logged, entry.seq)
         self.logged_configuration, self.configuration = logged, after
         self.position, self.at = entry.seq, entry.at
+
+    def _is_for(self, part: FoldPart, entry: Logged) -> bool:
+        """Whether a part is to see an entry.
+
+        Under given settings, a list that only extensions need closes no window of another list: what is
+        learned again is the same whatever extensions there are.
+        """
+        if isinstance(entry, Event):
+            return entry.event_id not in self.spec.without
+        if isinstance(entry, ImpressionHead) and part is self.learned and self.spec.settings is not None:
+            return part.needs_lists
+        return True
 
     def is_redefined_by(self, entry: Logged) -> bool:
         """Whether what was learned so far is to be replaced: by an entry that changes what came before it."""
