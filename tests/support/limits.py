@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rankloop.service.core import learned_part, ranker
+from rankloop.service.core import learned_part, snapshot_timing
 
 
 def keep_snapshots_every(versions: int) -> Any:
@@ -16,7 +16,8 @@ def keep_snapshots_every(versions: int) -> Any:
     @pytest.fixture(autouse=True, scope="module")
     def frequent_snapshots() -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ranker, "SNAPSHOT_EVERY", versions)
+            patch.setattr(snapshot_timing, "SNAPSHOT_EVERY", versions)
+            patch.setattr(snapshot_timing, "FIRST", versions)
             yield
 
     return frequent_snapshots

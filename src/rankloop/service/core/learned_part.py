@@ -61,7 +61,7 @@ class LearnedPart:
         self.refused = 0  # lists that no policy could learn from
         self.problem = ""  # why the last of them was refused
         self.early = 0  # lists closed before their window, because too many were open
-        self.versions_since_snapshot = 0  # that it came from, or gave last
+        self.versions_since_snapshot = self.lists_in_snapshot = 0  # that it came from, or gave last
         self.open = OpenLists()
         self.impressions_ahead: Mapping[str, Impression] = {}  # lists that are due, read together
         self._changed = False  # by the entry that is being applied
@@ -279,6 +279,10 @@ class LearnedPart:
         arrays |= {f"scale.{name}": value for name, value in self.scale.state().items()}
         return PartState(body, arrays)
 
+    def note_snapshot(self) -> None:
+        """Count versions and lists from here on: a snapshot was saved."""
+        self.versions_since_snapshot, self.lists_in_snapshot = 0, self.lists
+
     def restore(self, state: PartState, at: Configuration, *, relearns: bool = False) -> None:
         """Go on from a snapshot, which was made under a configuration.
 
@@ -294,6 +298,7 @@ class LearnedPart:
             self.refused, self.problem, self.early = body["refused"], body["problem"], body["early"]
             self.policy = at.policy.from_state(_of("policy.", state))
             self.scale = scale_of(scaling, _of("scale.", state))
+            self.lists_in_snapshot = self.lists
         self._learn_skips_from(self.position)
 
 

@@ -22,7 +22,7 @@ from rankloop.service.core.model import Model
 from rankloop.service.core.past_decisions import END
 from rankloop.service.core.ranker_settings import BaseRankerSettings
 from rankloop.service.core.scaling import scale_of
-from rankloop.service.core.snapshot_timing import SNAPSHOT_EVERY, SnapshotPace
+from rankloop.service.core.snapshot_timing import SnapshotPace, has_learned_enough
 from rankloop.service.core.view import View
 from rankloop.service.operator_log import warn_operator
 from rankloop.service.service_errors import HistoryError
@@ -347,7 +347,8 @@ class Ranker:
     def _keep(self, fold: Fold) -> None:
         began, snapshot = time.perf_counter(), fold.snapshot()
         self._store.submit(partial(save_unless_deleted, snapshot, self.name))
-        fold.learned.versions_since_snapshot, self._kept = 0, fold.position
+        fold.learned.note_snapshot()
+        self._kept = fold.position
         self._pace.kept(time.perf_counter() - began)
 
     def tick(self, patience: float = 0.0) -> None:
@@ -387,8 +388,9 @@ class Ranker:
         self.seen = fold.position
 
     def _keep_if_due(self, *, leap: bool = False) -> None:
-        late = self._pace.due()
-        if (leap or late or self.fold.learned.versions_since_snapshot >= SNAPSHOT_EVERY) and self.leads:
+        learned = self.fold.learned
+        much = has_learned_enough(learned.versions_since_snapshot, learned.lists, learned.lists_in_snapshot)
+        if (self._pace.due() or leap or much) and self.leads:
             self.keep()
 
     def _save_in_time(self, fold: Fold, __: Logged) -> None:

@@ -171,6 +171,7 @@ class BaseRankerSettings(Settings, frozen=True, kw_only=True):
         """Keep a policy as its text, and refuse values that a field does not take."""
         policy: object = self.policy
         if isinstance(policy, Policy):
+            _check_is_for_services(type(policy))
             structs.force_setattr(self, "policy", write_policy(policy, defaults=True))
         super().__post_init__()
 
@@ -340,8 +341,7 @@ def check_policy_can_serve(settings: BaseRankerSettings, policy_kinds: PolicyKin
             'action adds to a grade, as in {"weights": {"star": 1}}, or choose a policy that learns from '
             "clicks"
         )
-    if kind.refused_in_service:
-        raise SettingError(f"{kind.__name__} cannot be served: it {kind.refused_in_service}")
+    _check_is_for_services(kind)
     if kind.shown is not Policy.shown:
         raise SettingError(
             f"{kind.__name__} learns from lists that are shown, clicked or not, which the log of a service "
@@ -353,6 +353,11 @@ def check_policy_can_serve(settings: BaseRankerSettings, policy_kinds: PolicyKin
             try_policy(settings, policy_kinds)
         except RankloopError as error:
             raise SettingError(f"{kind.__name__} cannot learn the grades of this ranker: {error}") from error
+
+
+def _check_is_for_services(kind: type[Policy]) -> None:
+    if kind.refused_in_service:
+        raise SettingError(f"{kind.__name__} cannot be served: it {kind.refused_in_service}")
 
 
 def try_policy(settings: BaseRankerSettings, policy_kinds: PolicyKinds = POLICIES) -> None:

@@ -6,8 +6,21 @@ import time
 from collections.abc import Callable
 
 SNAPSHOT_EVERY = 200  # versions, at the latest
+FIRST = 5  # versions, at the earliest
 LONGEST = 2.0  # seconds of folding after which a snapshot is due
 DEAREST = 0.05  # share of the time that snapshots may take
+
+
+def has_learned_enough(versions: int, lists: int, lists_before: int) -> bool:
+    """Say whether a snapshot is due after so many versions, by the lists learned now and at the last one.
+
+    A young ranker saves one whenever it has learned from twice as many lists, so that it soon has versions
+    to go back to; they are few, and small.
+
+    >>> has_learned_enough(5, 40, lists_before=20), has_learned_enough(5, 30, lists_before=20)
+    (True, False)
+    """
+    return versions >= SNAPSHOT_EVERY or (versions >= FIRST and lists >= 2 * lists_before)
 
 
 class SnapshotPace:
