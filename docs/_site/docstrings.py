@@ -7,6 +7,7 @@ import inspect
 import re
 from typing import Any
 
+import msgspec
 from sphinx.application import Sphinx
 
 PART = re.compile(r"\$\$(?P<block>.+?)\$\$|\$(?P<formula>[^$]+)\$|`(?P<code>[^`]+)`", re.DOTALL)
@@ -65,7 +66,20 @@ def convert(*event: Any) -> None:
     lines[:] = to_rest("\n".join([*lines, "", notes])).split("\n")
 
 
+def name_fields(*event: Any) -> tuple[str, str] | None:
+    """Give the signature of a record without the bounds and descriptions in the types of its fields."""
+    _, _, _, kind, _, signature, _ = event
+    if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct)) or not signature:
+        return None
+    fields = [
+        each.replace(annotation=inspect.Parameter.empty)
+        for each in inspect.signature(kind).parameters.values()
+    ]
+    return str(inspect.Signature(fields)), ""
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Listen to autodoc."""
+    app.connect("autodoc-process-signature", name_fields)
     app.connect("autodoc-process-docstring", convert)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
