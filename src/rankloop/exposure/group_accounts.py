@@ -71,6 +71,8 @@ def add_balances(keys: KeyArray, values: Array, asked: KeyArray, amounts: Array)
     >>> keys, values = add_balances(seven, np.array([20]), np.append(three, seven), np.array([1, 2]))
     >>> keys.tolist(), values.tolist()
     ([3, 7], [1, 22])
+    >>> add_balances(keys, values, three, np.array([5]))[1].tolist(), values.tolist()  # what was given stays
+    ([6, 22], [1, 22])
     """
     everyone = keys if keys.size and np.isin(asked, keys).all() else np.union1d(keys, asked)
     kept = values.copy() if everyone is keys else read_balances(keys, values, everyone)
